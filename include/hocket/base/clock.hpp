@@ -1,8 +1,10 @@
-// Clocks: hocket reads the time from a `clock_source`, so that a test or a simulation can control it.
+// Clocks: every part of hocket that needs the time reads it from a `clock_source`, so that a test or a simulation can
+// control the time.
 //
 // Guarantees.
 //   - Time points are those of std::chrono::steady_clock, in nanoseconds. They never go back.
-//   - `deadline_after()` adds durations of the user. It saturates: `duration::max()` means "never", not "in the past".
+//   - `deadline_after()` computes every deadline from a duration of the user. It saturates: `duration::max()` means
+//     "never", not "in the past".
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/time_point.hpp>
@@ -16,7 +18,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 // A source of the current time.
 class clock_source {
  public:
-  // Returns the current time, never less than an earlier call returned. Any thread.
+  // Returns the current time, never less than the result of an earlier call. Any thread may call it.
   virtual time_point now() const noexcept = 0;
 
   // Whether the clock advances by itself, so that the instant of a reading is not reproducible. A clock that returns

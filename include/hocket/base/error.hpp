@@ -10,7 +10,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 enum class errc {
   closed = 1,         // the channel was closed; equals std::errc::broken_pipe
   killed = 2,         // the coroutine was killed, and the wait reports it; equals std::errc::operation_canceled
-  end_of_stream = 3,  // a stream ended in the middle of a read; equals std::errc::no_message_available
+  end_of_stream = 3,  // a stream ended in the middle of the data to read; equals std::errc::no_message_available
   partial_write = 4,  // an earlier write to the stream was cut short (io/stream.hpp); equals std::errc::io_error
 };
 // The category "hocket", for std::error_code(value, error_category()).

@@ -1,9 +1,11 @@
-// or_throw: awaits a result<T> and returns its value, or throws its error.
+// or_throw: awaits an operation and unwraps its result<T>: returns the value, or throws the error.
 //
 //   int n = co_await or_throw(rx.receive());         // in a fiber or a thread: await(or_throw(rx.receive()))
 //
-// throw_error() throws a failure: `cancelled` for std::errc::operation_canceled, std::system_error otherwise. or_throw
-// takes every awaitable of a result<T>: operations, selects, tasks, foreign ones. An rvalue is moved in.
+// Errors. throw_error() throws `cancelled` for std::errc::operation_canceled, std::system_error for any other error.
+//
+// or_throw takes every awaitable whose result is a result<T>: operations, selects, tasks, foreign awaitables. An rvalue
+// is moved in.
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/awaitable.hpp>

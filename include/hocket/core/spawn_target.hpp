@@ -1,16 +1,16 @@
-// The spawn target: the interface of the first argument of `spawn(target, ...)`: a runtime, a loop, a scope, a
+// The spawn target is the interface of the first argument of `spawn(target, ...)`: a runtime, a loop, a scope, a
 // task_manager.
 //
 // The life of a spawned coroutine as its target sees it:
 //   1. enroll(): on the spawning thread, for one coroutine or for several. An error refuses them all (a limit, a
 //      shutdown); none has been started.
-//   2. home() runs the coroutine, under a context below parent_context(), which that context does not count. home() and
-//      parent_context() live until the coroutine's leave().
+//   2. home() runs the coroutine, under a context below parent_context(). The context does not own its parent: home()
+//      and parent_context() live until the coroutine's leave().
 //   3. leave(): on the thread that ended the coroutine, after its result is stored and its joiner woken. The target
 //      gets no later call for it. A target is joined when as many have left as were enrolled. It lives that long, and
 //      so does the stop source of its parent_context().
-// If no handle can receive an exception any more, on_unhandled() receives it. That is a function without state, because
-// the last handle may outlive the target.
+// If no handle can receive an exception any more, the function that on_unhandled() returns receives it. The function
+// has no state, because the last handle may outlive the target.
 #pragma once
 #include <hocket/core/context.hpp>
 #include <concepts>

@@ -8,10 +8,10 @@
 //
 // Operations are calls of blocking() (runtime/blocking.hpp), on the pool of the process, or on the pool that the file
 // was opened with. So:
-//   - A cancel, a kill or a deadline ends an operation in the pool's queue like any other wait. The operation has done
-//     nothing.
-//   - An operation that has begun is not interrupted: in any case the coroutine waits for its end and gets its result.
-//     So no call uses the buffer after the await has returned.
+//   - A cancel, a kill or a deadline ends an operation in the pool's queue like any other wait. Then the operation has
+//     done nothing.
+//   - An operation that has begun is not interrupted: the coroutine waits for its end and gets its result, even after a
+//     cancel, a kill or a deadline. So no operation uses the buffer after the await has returned.
 //   - A full queue refuses an operation: resource_unavailable_try_again.
 //
 // Positions are in bytes from the beginning of the file. There is no current position, so operations of one file may
@@ -25,8 +25,8 @@
 // Thread safety. Any number of coroutines and threads may use one object at a time, except for its construction, its
 // destruction, and moves from or to it. close() may run at any time.
 //
-// Cost. Each operation changes threads twice, some 10 to 50 us. Move much at a time. Operations are templates of the
-// pool's type, so a program compiles only the operations that it uses.
+// Cost. Each operation changes threads twice, which takes some 10 to 50 us. Transfer much data at a time. Operations
+// are templates of the pool's type, so a program compiles only the operations that it uses.
 #pragma once
 #include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/io/buffer.hpp>
@@ -82,8 +82,8 @@ class file {
   // An empty file: its operations fail with bad_file_descriptor.
   file() noexcept = default;
 
-  // Opens a file. Started programs do not inherit it. The path is copied. Errors: the errors of open(2), as
-  // no_such_file_or_directory, permission_denied, file_exists; invalid_argument.
+  // Opens a file. Started programs do not inherit it. The path is copied. Errors: the errors of open(2), for
+  // example no_such_file_or_directory, permission_denied, file_exists; invalid_argument.
   template <class Pool = blocking_pool>
   static auto open(std::string_view path, const file_options& options = {}) {
     return blocking(Pool::process_pool(), &detail::open_file, std::string(path), options, static_cast<Pool*>(nullptr));
@@ -139,7 +139,7 @@ class file {
   auto sync() {
     return blocking(pool<Pool>(), &detail::sync_file, reference(), false);
   }
-  // Like sync(), without the metadata that reading does not need, as times (fdatasync(2)).
+  // Like sync(), without the metadata that reading does not need, for example the times (fdatasync(2)).
   template <class Pool = blocking_pool>
   auto sync_data() {
     return blocking(pool<Pool>(), &detail::sync_file, reference(), true);
@@ -160,7 +160,8 @@ class file {
   blocking_pool* pool_ = nullptr;  // null: the pool of the process
 };
 
-// Opens, reads and closes the whole file at `path` by one operation. Errors: as file::open() and file::read_all().
+// Reads the whole file at `path`. One operation opens, reads and closes it. Errors: as file::open() and
+// file::read_all().
 template <class Pool = blocking_pool>
 auto read_file(std::string_view path, std::size_t limit = default_read_limit) {
   return blocking(Pool::process_pool(), &detail::read_named_file, std::string(path), limit);

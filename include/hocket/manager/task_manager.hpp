@@ -28,8 +28,8 @@
 // the body; else `cancelled`, `timed_out` or `killed`. The handle has the result, even a result that is an error.
 //
 // Placement. A managed coroutine runs on the manager's loop or runtime, under its context. If it spawns without naming
-// a target, the new coroutine belongs to the manager, but has no id. So do the children of its scopes; they are stopped
-// with the coroutine.
+// a target, the new coroutine belongs to the manager, but has no id. The same holds for the children of its scopes;
+// they are stopped with the coroutine.
 //
 // Limits. If there are `limit` coroutines and replies, the next spawn is refused: its handle gives
 // resource_unavailable_try_again (operation_canceled after close()), and so does the next expectation. To make callers
@@ -45,11 +45,11 @@
 // coroutines, and waits for them: in a fiber, and on a thread if the manager's executor has threads of its own.
 //   - On a thread that drives the loop itself, no coroutine could run during such a wait. So the coroutines unwind at
 //     the loop's next turn, or at its end, and must not use the manager then.
-//   - If a task destroys a manager that has coroutines, the error is fatal: co_await tm.join() first. The same holds
-//     for a coroutine of the manager.
-//   - From then on only the manager's coroutines may call it. Waits for an id and in join() end, and replies may be
-//     awaited and dropped.
-//   - The manager ends before its loop or runtime.
+//   - It is fatal if a task destroys a manager that has coroutines: co_await tm.join() first. The same holds for a
+//     coroutine of the manager.
+//   - After the destructor has begun, only the manager's coroutines may call it. Waits for an id and in join() end, and
+//     replies may be awaited and dropped.
+//   - The manager must be destroyed before its loop or runtime.
 //
 // The manager does not detect coroutines that wait for one another: loop::dump and runtime::dump do, and print their
 // ids.
@@ -112,7 +112,7 @@ struct task_info {
   task_group group{};
   void* data = nullptr;
   time_point deadline = time_point::max();
-  outcome_kind stop_reason = outcome_kind::none;  // of the manager: none, cancelled, timed_out, killed
+  outcome_kind stop_reason = outcome_kind::none;  // the manager's request: none, cancelled, timed_out, killed
   std::source_location spawned{};
 };
 
@@ -124,8 +124,9 @@ struct manager_counts {
   std::size_t spawned = 0;
   std::size_t returned = 0, thrown = 0, cancelled = 0, timed_out = 0, killed = 0;  // outcomes of the spawned
   std::size_t promised = 0;
-  std::size_t completed = 0, expired = 0, abandoned = 0;  // of the promised: given or failed; timed out; dropped
-  std::size_t late = 0;                                   // replies to an id that is no longer expected, or never was
+  // Of the promised: given or failed; timed out; dropped or cancelled.
+  std::size_t completed = 0, expired = 0, abandoned = 0;
+  std::size_t late = 0;  // replies to an id that is no longer expected, or never was
 };
 
 // The handle of a managed coroutine, with its id; `none` if the spawn was refused.
@@ -248,7 +249,8 @@ class task_manager {
     return expectation<std::remove_cvref_t<T>>::complete(*core_, id, std::forward<T>(value));
   }
   std::error_code complete(task_id id) noexcept { return expectation<void>::complete(*core_, id); }
-  // Fails the expected reply, of any type. A code of 0 is fatal.
+  // Fails the expected reply, of any type. Errors: no_such_process, counted as `late`; invalid_argument for the id of a
+  // coroutine. A code of 0 is fatal.
   std::error_code fail(task_id id, std::error_code error) noexcept;
 
   // --- several
@@ -256,6 +258,7 @@ class task_manager {
   // Stop all work that is in the group when the call begins and has not ended; return its number. There is no group 0.
   std::size_t cancel_group(task_group group) noexcept;
   std::size_t kill_group(task_group group) noexcept;
+  // Returns the number of coroutines and replies in the group.
   std::size_t group_size(task_group group) const noexcept;
 
   // Stop all work, and all later work.
@@ -277,11 +280,12 @@ class task_manager {
 
   // --- time and the end
 
-  // With {.clock = &clock} only: lets due deadlines pass. Returns the time of the next deadline, or an earlier time.
+  // Lets due deadlines pass. Returns the time of the next deadline, or an earlier time. Fatal for a manager without
+  // {.clock = &clock}.
   time_point tick() noexcept;
   time_point now() const noexcept;
 
-  // Refuses all later spawns and expectations.
+  // Refuses all later spawns on the manager, and all later expectations. It still accepts coroutines without an id.
   void close() noexcept;
 
   // Waits until size() is 0: result<void>. A coroutine of the manager gets resource_deadlock_would_occur.

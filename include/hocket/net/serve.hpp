@@ -18,23 +18,25 @@
 // <hocket/fiber/spawn.hpp>).
 //
 // Listeners. On a runtime each worker has a listener of its own, with SO_REUSEPORT: the system distributes the
-// connections, and a connection begins at the worker that accepted it. On a loop there is one listener. Open listeners
-// are served as they are: tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo) serves a network in memory
-// (io_memory/memory_network.hpp). A loop that waits for a network in memory cannot wait for signals: end that server by
-// shutdown().
+// connections, and a connection begins at the worker that accepted it. On a loop, and at the path of a unix socket,
+// there is one listener. Open listeners are served as they are: tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo)
+// serves a network in memory (io_memory/memory_network.hpp). A loop that waits for a network in memory cannot wait for
+// signals: end that server by shutdown().
 //
-// Limits. At most `max_connections` connections are served at a time; further connections wait in the system's queue,
-// and one at each listener. If no fds are left, the server accepts connections and closes them at once, with a
-// reserved fd, so that peers see an end. A log message reports this once a second.
+// Limits. With `max_connections`, at most that many connections are served at a time; further connections wait in the
+// system's queue, and one at each listener. If no fds are left, the server accepts connections and closes them at once,
+// with a reserved fd, so that peers see an end. A log message reports this at most once a second.
 //
-// Errors. If a handler returns an error or throws, the server counts the connection as failed, and calls on_error.
+// Errors. If a handler returns an error or throws, the server counts the connection as failed, and calls on_error if
+// there is one. A thrown `cancelled` is no failure.
 //
 // Shutdown. shutdown() and run_until() refuse new connections (the system's queue is served as far as the limit allows,
 // then the listeners are closed), end idle connections, drain, cancel and kill, each in its time, and return a report.
 // A connection is idle while it waits by read_idle(), or by wait_for_message() of a buffered_reader: this wait returns
 // the end of the stream, at once or when the connection begins it. The server cannot recognize other idle reads: the
 // cancel ends their connections. The destructor of a running server kills. On a runtime it waits for the end of all
-// connections; on a loop it runs the loop until then.
+// connections; on a loop it runs the loop until then. It is fatal if a coroutine destroys a running server: await
+// shutdown() before.
 //
 // Cancellation. If the coroutine that awaits shutdown() is cancelled, the steps follow without waiting for their times.
 //

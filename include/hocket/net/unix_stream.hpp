@@ -16,8 +16,8 @@
 // The system sends fds with the first byte of their message. A read by another operation (read_some()) stops behind
 // that byte's message, and drops the fds. So both sides must agree on the messages that have fds.
 //
-// Cancellation, thread safety: io/descriptor.hpp. Data that was received before a cancel is the operation's result.
-// After a kill received fds are in the caller's span, which closes them.
+// Cancellation, deadlines, thread safety: io/descriptor.hpp. Bytes and fds that were received before a cancel are the
+// operation's result. After a kill, the received fds are in the caller's span, and its elements close them.
 #pragma once
 #include <hocket/io/detail/passing.hpp>
 #include <hocket/net/socket_stream.hpp>
@@ -97,16 +97,16 @@ class unix_stream : public socket_stream {
   // Takes ownership of the descriptor of a connected unix socket, also from a tcp::stream over a unix socket.
   explicit unix_stream(descriptor&& owner) noexcept : socket_stream(std::move(owner)) {}
 
-  // Sends all bytes, at least one, and the fds with the first byte. Returns how many bytes. If it fails or is ended in
-  // the middle, partial_write_size() returns how many bytes were sent; if 0, no fd was sent. Errors: the errors of a
-  // write; invalid_argument for no bytes or too many fds; bad_file_descriptor for a closed fd; ETOOMANYREFS, if too
-  // many fds are in flight.
+  // Sends all bytes, at least one, and the fds with the first byte. Returns how many bytes. If the send fails or is
+  // stopped in the middle, partial_write_size() returns how many bytes were sent. 0 means that no fd was sent, either.
+  // Errors: the errors of a write; invalid_argument for no bytes or too many fds; bad_file_descriptor for a closed fd;
+  // ETOOMANYREFS, if too many fds are in flight.
   auto send_with_fds(const_buffer data, std::span<const int> fds, call_site site = this_call_site()) noexcept {
     return primitive::operation<detail::send_passing_operation>(std::in_place, site, record(), data, fds);
   }
-  // Receives at least one byte, as soon as there is one, and as many of its fds as fit into the span. If an element of
-  // the span has an fd, that fd is closed when another fd replaces it. Errors: the errors of a read; invalid_argument
-  // for an empty buffer.
+  // Receives at least one byte, as soon as there is one, and the fds that arrive with it, as many as fit into the span.
+  // If an element of the span has an fd, that fd is closed when another fd replaces it. Errors: the errors of a read;
+  // invalid_argument for an empty buffer.
   auto receive_with_fds(mutable_buffer buffer, std::span<unique_fd> fds, call_site site = this_call_site()) noexcept {
     return primitive::operation<detail::receive_passing_operation>(std::in_place, site, record(), buffer, fds);
   }

@@ -36,17 +36,17 @@
 // maintain() before they sleep (core/detail/housekeeping.hpp).
 //
 // Limits. The depot counts lent stacks, which is exact for a single pool. With several pools, the depot is *crowded* if
-// the stacks that these pools may keep free could reach the limit. Then pools keep nothing: every acquire and release
-// goes to the depot. So with several pools an acquire may fail while an idle pool keeps free stacks (at most 2
-// magazines and a run) from a time when the depot was not crowded.
+// the lent stacks, together with the free stacks that these pools may keep, could reach the limit. Then pools keep
+// nothing: every acquire and release goes to the depot. So with several pools an acquire may fail while an idle pool
+// keeps free stacks (at most 2 magazines and a run) from a time when the depot was not crowded.
 //
 // Waiting. A stack_waiter is queued while no stack can be lent. A depot with waiters is crowded. The first returned
 // stack is handed to the first waiter, without the lock.
 //
 // Hazards.
-// - *A lost wake-up*: if a thread has not yet seen that the depot is crowded (it reads `full` relaxed), then it puts a
-//   stack into a magazine although a waiter needs it. Prevented by its next release, which goes to the depot, and by
-//   its loop, which before it sleeps returns all free stacks under the lock.
+// - *A lost wake-up*: if a thread has not yet seen that the depot is crowded (it reads `full` relaxed), then it may put
+//   a stack into a magazine although a waiter needs it. Prevented twice: the thread's next release goes to the depot;
+//   and before the thread sleeps, its loop returns all free stacks under the lock.
 // - *A sleeping thread keeps free stacks from a waiter*: if a thread fell asleep before the depot was crowded, then its
 //   pool keeps its stacks until the thread wakes, which is after a period of decay (stack_pool::maintain()). Not
 //   prevented: without decay (duration::max()) the waiter may wait as long as the thread sleeps.
@@ -93,7 +93,8 @@ namespace detail {
 // A queued wait for a stack. Its owner keeps it alive until it has been woken or withdrawn.
 class stack_waiter {
  public:
-  // Passes ownership of the stack to the waiter. Runs once, without locks, on the thread that released the stack.
+  // Passes ownership of the stack to the waiter. Runs once, without locks, on the thread that released the stack or
+  // raised the limit.
   using wake_function = void (*)(stack_waiter& self, const stack_ref& stack) noexcept;
 
   explicit stack_waiter(wake_function wake) noexcept : wake_(wake) {}
@@ -224,7 +225,8 @@ class stack_depot {
   static stack_ref stack_of(void* cell) noexcept;
   static std::byte* top_of(void* cell) noexcept;
 
-  // Returns the cell at that distance; null if its slab has no such cell. That cell may be acquired or free.
+  // Returns the cell that is `distance` cells further on; null if the slab has no such cell. That cell may be acquired
+  // or free.
   static void* neighbour_of(void* cell, std::ptrdiff_t distance) noexcept;
 
   // Returns whether the memory of the cell's stack comes from a stack_source.

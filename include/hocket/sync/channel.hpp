@@ -9,11 +9,12 @@
 //
 // Guarantees.
 //   - First come, first served, among senders and among receivers.
+//   - Items leave the channel in the order in which they entered it.
 //   - With 0 places, a send ends when a receiver has taken the item.
 //   - No item is lost or duplicated: it is with the sender, in the channel or with one receiver.
 //   - If a send is cancelled, timed out or killed, or finds the channel closed, the item is where it was: an rvalue is
 //     moved back into the caller's object when the sender resumes.
-//   - Everything before a send is visible to the receiver of the item.
+//   - Everything that a sender did before the send is visible to the receiver of the item.
 //   - No operation runs foreign code, except T's constructors and destructors under the inner mutex. They must not use
 //     the channel.
 //   - If a receiver was granted an item and is destroyed before it resumes, the item goes to the next receiver, or back
@@ -22,16 +23,16 @@
 // Closing.
 //   - After close(), sends fail with errc::closed, which equals std::errc::broken_pipe. So do sends that wait.
 //   - Receives continue until the channel is empty. Then they fail with the same error.
-//   - close(error) gives all of them that error instead. The first close counts.
-//   - A channel may be closed while coroutines wait. Destroying a channel that has a waiter is fatal at check level
-//     `debug`. A waiter that close() has ended does not count.
+//   - close(error) gives all these sends and receives that error instead. Of several closes, the first one counts.
+//   - A channel may be closed while coroutines wait. A channel must outlive its waiters: its earlier destruction is
+//     fatal at check level `debug`. A waiter that close() has ended does not count.
 //
-// Batches. send_batch() and receive_batch() wait until one item has passed, and then move all items that pass without
-// waiting. The result<std::size_t> is the number of items. A batch fails only if that number would be 0.
+// Batches. send_batch() and receive_batch() wait until one item has passed. Then they move all items that pass without
+// waiting, in one critical section; receive_batch() uses one for each 512 bytes of items. The result<std::size_t> is
+// the number of items. A batch fails only if that number would be 0.
 //
-// Cost. An operation is one short critical section, and one more if it waits. Exceptions: a send_batch() that has
-// waited adds one, and receive_batch() uses one per 512 bytes of items. With one sender and one receiver,
-// sync/spsc_channel.hpp is faster.
+// Cost. An operation is one short critical section, and one more if it waits. A batch that has waited adds one. With
+// one sender and one receiver, sync/spsc_channel.hpp is faster.
 //
 // Thread safety. Any thread. unsync::channel is for the coroutines of one thread.
 //
@@ -39,13 +40,13 @@
 // granted both or neither. A select with both ends of one channel does not meet itself.
 //
 // Requirements on T. T is nothrow-move-constructible and aligned to at most 16 bytes. A send refers to the caller's
-// object until the awaited send has ended. A small trivially copyable item is copied at the call. Any other copy is
+// object until its await has ended. A small trivially copyable item is copied at the call instead. Any other copy is
 // made when the item is sent or the wait begins.
 //
 // Memory. The constructor allocates the places. An unbounded channel allocates blocks of about 4 KiB when it needs
 // them, and keeps one spare block. If there is no memory, the send fails with std::errc::not_enough_memory. An item
-// that returns from a destroyed receiver needs memory if another returned item is in the channel. It is fatal if there
-// is none. Nothing else allocates.
+// that returns from a destroyed receiver needs memory if another returned item is in the channel. A lack of that memory
+// is fatal. Nothing else allocates.
 //
 // Implementation. The mutex guards the queue of items and two wait queues, senders and receivers. The operation of each
 // waiter holds the waiter's item, or storage for it, and does not move during the wait.

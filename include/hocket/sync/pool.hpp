@@ -12,8 +12,8 @@
 //
 // Return. When a lease ends, its object returns to the pool, and the first waiter gets the next lease. If a failure
 // ends the lease (an exception unwinds, the coroutine is killed, or_return() ends a task), the object is destroyed,
-// because it may be in mid-use, for example a connection with half an answer. discard() always destroys, release()
-// always returns.
+// because it may be in mid-use, for example a connection with half an answer. The same holds if the coroutine was
+// cancelled before, or its deadline has passed. discard() always destroys the object, release() always returns it.
 //
 // Guarantees.
 //   - First come, first served.
@@ -23,11 +23,11 @@
 //   - If check() returns false for an idle object, the object is destroyed instead of lent.
 //   - The thread that finds an object superfluous destroys it, outside of the pool's lock.
 //
-// Cancellation. A cancel, a deadline and a kill end the wait like any other; then nothing was taken.
+// Cancellation. A cancel, a deadline and a kill end the wait like any other wait; then nothing was taken.
 //
 // Thread safety. pool: any thread. unsync::pool: one thread. One thread at a time uses a lease.
 //
-// Lifetime. The pool must outlive its leases and their waits. Otherwise it is fatal.
+// Lifetime. The pool must outlive its leases and the waits for them. Its earlier destruction is fatal.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
@@ -116,7 +116,8 @@ class basic_pool final : private detail::permit_line<Strength> {
   detail::idle_list<T, Strength> idle_;
 };
 
-// A lease of a pool. Move-only. A move, release() and discard() end the lease: it is then empty and no right.
+// A lease of a pool. Move-only. A move from the lease, release() and discard() end it: then it owns no object, and
+// gives no right to make one.
 template <class T, class Strength>
 class [[nodiscard]] basic_pool<T, Strength>::lease {
  public:
@@ -136,6 +137,7 @@ class [[nodiscard]] basic_pool<T, Strength>::lease {
 
   // Whether the lease owns an object.
   explicit operator bool() const noexcept { return static_cast<bool>(object_); }
+  // Access to the object. Fatal if the lease owns none.
   T& operator*() const noexcept { return *get(); }
   T* operator->() const noexcept { return get(); }
   T* get() const noexcept {

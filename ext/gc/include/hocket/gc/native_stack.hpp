@@ -2,8 +2,8 @@
 //
 //   gc::on_native_stack([] { run_finalizers(); });
 //
-// Use it for code of a collector that needs more stack than a fiber has, on a stack that a collector scans as any
-// thread's stack: finalizers, or a foreign library that stores the bounds of the stack it was loaded on.
+// Use it for code that needs more stack than a fiber has, such as finalizers, and for a foreign library that stores the
+// bounds of the stack it was loaded on. A collector scans this stack like the stack of any thread.
 //
 // On the thread's own stack (in plain code, in a task) it is a plain call. An exception of f passes to the caller.
 // Do not wait in the call: the stack belongs to all fibers of the thread. At check level `debug` a wait in it is fatal.

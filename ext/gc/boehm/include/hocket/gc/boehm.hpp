@@ -1,4 +1,5 @@
-// Connects the collector of Boehm, Demers and Weiser (libgc 8.2) with hocket: objects of suspended coroutines survive.
+// Connects the collector of Boehm, Demers and Weiser (libgc 8.2) with hocket: an object survives while a suspended
+// coroutine refers to it.
 //
 //   int main() {
 //     gc::boehm::start();                                    // before any object of hocket is made
@@ -19,17 +20,17 @@
 // libgc (base/memory_source.hpp). Objects in the program's own containers are found if their memory is from libgc.
 //
 // Threads. Each thread that runs coroutines or allocates is registered: a worker and a thread of a blocking_pool by the
-// hooks on_start and on_stop, others by thread_scope. start() registers its caller. An unregistered thread that
-// collects or makes a coroutine is fatal.
+// hooks on_start and on_stop, others by thread_scope. start() registers its caller. It is fatal if an unregistered
+// thread collects or makes a coroutine.
 //
 // Stacks. libgc's signal handler runs on the stack of the interrupted fiber. It takes the system's signal frame
 // (getauxval(AT_MINSIGSTKSZ): 1 to 3 KB, more with wider registers) and 1 KB. So 8 KiB are enough for a fiber that
-// needs 3 KB, and 16 KiB if that number is above 3 KB. The hazard: GC_MALLOC sometimes calls GC_clear_stack, which
+// needs 3 KB, and 16 KiB if the signal frame is above 3 KB. The hazard: GC_MALLOC sometimes calls GC_clear_stack, which
 // zeroes up to 16 KB below the caller. On a small stack that would overwrite the neighbour. Prevented by this library,
 // which replaces GC_clear_stack by a function that does nothing. call_on_stack takes stacks of a stack_pool only.
 //
 // Do not call GC_enable_incremental(), which collects while fibers run. Do not call GC_do_blocking() in a fiber.
-// Limits. libgc and libstdc++ are shared libraries, and hocket_gc_boehm is linked into the program.
+// Limits. libgc and libstdc++ must be shared libraries, and hocket_gc_boehm must be linked into the program itself.
 //
 // Finalizers run where run_finalizers() is called, on that thread's own stack, and nowhere else.
 //
@@ -46,8 +47,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 // fallbacks `thread` and `ucontext`, AddressSanitizer. Throws std::logic_error if hocket has allocated memory already.
 void start();
 
-// These register and unregister the calling thread. Fatal before start(), and if the thread is registered already.
-// enter_thread() throws std::bad_alloc, and std::system_error if the system does not report the place of the stack.
+// enter_thread() registers the calling thread, and leave_thread() unregisters it. Fatal: enter_thread() before start()
+// or in a registered thread, leave_thread() in an unregistered thread. enter_thread() throws std::bad_alloc, and
+// std::system_error if the system does not report the place of the stack.
 void enter_thread();
 void leave_thread() noexcept;
 
