@@ -7,7 +7,8 @@
 //   }
 //
 // T is the type that the awaitable gives, or U if it gives a result<U>: void, a reference or an object type. A
-// cancellation has a kind of its own, as an error and as the exception `cancelled`. A time-out is an error.
+// cancellation has a kind of its own, as an error and as the exception `cancelled`. A time-out has
+// the kind timed_out as an error, and the kind exception if or_throw() has thrown it.
 //
 // Thread safety. None.
 #pragma once
