@@ -108,7 +108,7 @@ def mechanism(entry):
         shown = f"the row `{entry['workload']}` of the lab"
     elif "test" in entry:
         file = entry["test"]["file"]
-        shown = f"[{file}](../{file})" + (f": {clean(entry['test']['case'])}" if "case" in entry["test"] else "")
+        shown = f"[{file}](../{file})" + (f": `{clean(entry['test']['case'])}`" if "case" in entry["test"] else "")
     else:
         shown = "not there yet"
     return f"| {clean(entry['name'])} | {clean(entry['ours'])} | {shown} |"
