@@ -26,9 +26,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct listen_target {
   template <class Address>
     requires std::is_convertible_v<const Address&, socket_address>
-  listen_target(const Address& address) : address(address) {}
-  listen_target(tcp::listener listener) { listeners.push_back(std::move(listener)); }
-  listen_target(std::vector<tcp::listener> listeners) noexcept : listeners(std::move(listeners)) {}
+  listen_target(const Address& local) : address(local) {}
+  listen_target(tcp::listener only) { listeners.push_back(std::move(only)); }
+  listen_target(std::vector<tcp::listener> all) noexcept : listeners(std::move(all)) {}
 
   socket_address address;                // if there are no listeners
   std::vector<tcp::listener> listeners;  // which are open already
