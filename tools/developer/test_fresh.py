@@ -120,6 +120,16 @@ class Logs(unittest.TestCase):
                "skipped": [{"system": "a", "workload": "w", "n": n, "reason": "one core"} for n in (1, 2)]}
         self.assertEqual(fresh_report.skipped_by_lab(run), [Skip("lab go-pgx", "needs Go 1.26"), Skip("lab a w", "one core")])
 
+    def test_a_bound_of_a_system_is_no_skip(self):
+        run = {"skipped systems": {}, "failed": [], "skipped": [{"system": "a", "workload": "w", "n": 2, "reason": "one thread"}]}
+        with tempfile.TemporaryDirectory() as folder:
+            subjects = pathlib.Path(folder, "lab/subjects/a")
+            subjects.mkdir(parents=True)
+            (subjects / "systems.json").write_text('{"systems": [{"id": "a", "n_at_most_because": "one thread"}, {"id": "b"}]}')
+            bounds = fresh_report.bounds_of_systems(pathlib.Path(folder))
+        self.assertEqual(bounds, {("a", "one thread")})
+        self.assertEqual(fresh_report.skipped_by_lab(run, bounds), [])
+
     def test_files_whose_absence_fails_a_test(self):
         output = ("FileNotFoundError: [Errno 2] No such file or directory: 'nm'\nerror while loading shared libraries: libx.so.1: no\n"
                   "a.cpp:1:10: fatal error: zlib.h: No such file or directory\nModuleNotFoundError: No module named 'redis'\n"
