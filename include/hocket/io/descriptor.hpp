@@ -84,8 +84,8 @@ class descriptor {
  private:
   friend struct detail::descriptor_access;
   void end() noexcept;
-  primitive::operation<detail::look_operation> wait_for(detail::looking event, call_site site) noexcept {
-    return primitive::operation<detail::look_operation>(std::in_place, site, record(), event);
+  primitive::operation<detail::look_operation> wait_for(detail::looking awaited, call_site site) noexcept {
+    return primitive::operation<detail::look_operation>(std::in_place, site, record(), awaited);
   }
 
   detail::open_descriptor* record_ = nullptr;
