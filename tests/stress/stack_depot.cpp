@@ -55,8 +55,8 @@ bool owns(const stack_ref& stack, std::uint64_t who) {
 void wait_or_withdraw(stack_depot& depot, bool patient) {
   one_waiter waiter;
   auto answer = depot.wait(waiter);
-  if (answer.how == stack_depot::enlisting::served) return depot.release(answer.stack);
-  if (answer.how == stack_depot::enlisting::failed) return;
+  if (answer.kind == stack_depot::enlisting::served) return depot.release(answer.stack);
+  if (answer.kind == stack_depot::enlisting::failed) return;
   if (!patient && depot.withdraw(waiter)) return;
   for (int i = 0; i < 1000; ++i) {
     // ORDER: acquire, pairs with the store in on_stack().

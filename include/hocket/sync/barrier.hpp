@@ -105,7 +105,7 @@ template <class Strength>
 class basic_barrier<Strength>::arriving {
  public:
   using value_type = arrival;
-  explicit arriving(basic_barrier& barrier) noexcept : barrier_(&barrier) {}
+  explicit arriving(basic_barrier& source) noexcept : barrier_(&source) {}
   static constexpr bool try_now() noexcept { return false; }  // begin() arrives and links the waiter in one step
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { barrier_->begin(wait, entry, *this); }
   bool has_it() const noexcept { return passed_; }

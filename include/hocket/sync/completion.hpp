@@ -196,7 +196,7 @@ class basic_completion<Strength, T, Hooks>::waiting {
  public:
   using value_type = std::conditional_t<std::is_void_v<T>, void, std::add_lvalue_reference_t<const T>>;
 
-  explicit waiting(basic_completion& completion) noexcept : completion_(&completion) {}
+  explicit waiting(basic_completion& source) noexcept : completion_(&source) {}
   bool try_now() noexcept { return completion_->is_ready(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     has_suspended_ = true;

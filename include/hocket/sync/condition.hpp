@@ -72,7 +72,7 @@ class basic_condition<Strength>::waiting {
  public:
   using value_type = void;
   static constexpr bool relocks = true;
-  waiting(basic_condition& condition, basic_mutex<Strength>& lock) noexcept : condition_(&condition), mutex_(&lock) {}
+  waiting(basic_condition& source, basic_mutex<Strength>& lock) noexcept : condition_(&source), mutex_(&lock) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     detail::debug_expects(!mutex_->is_free(), "a condition was waited for without its mutex",

@@ -51,7 +51,7 @@ template <class Strength>
 class basic_event<Strength>::waiting {
  public:
   using value_type = void;
-  explicit waiting(basic_event& event) noexcept : event_(&event) {}
+  explicit waiting(basic_event& source) noexcept : event_(&source) {}
   bool try_now() noexcept { return event_->is_set(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { event_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }

@@ -93,7 +93,7 @@ template <class Strength>
 class basic_latch<Strength>::waiting {
  public:
   using value_type = void;
-  explicit waiting(basic_latch& latch) noexcept : latch_(&latch) {}
+  explicit waiting(basic_latch& source) noexcept : latch_(&source) {}
   bool try_now() noexcept { return latch_->is_ready(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { latch_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }
@@ -108,7 +108,7 @@ class basic_latch<Strength>::arriving {
   using value_type = void;
   // No budget pause before the arrival: a stop there must not withhold the arrival from the waiters.
   static constexpr std::uint8_t price = 0;
-  arriving(basic_latch& latch, std::size_t n) noexcept : latch_(&latch), count_(n) {}
+  arriving(basic_latch& source, std::size_t n) noexcept : latch_(&source), count_(n) {}
   bool try_now() noexcept { return latch_->arrive(count_) || latch_->is_ready(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { latch_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }

@@ -153,7 +153,7 @@ template <class Strength>
 class basic_monitor<Strength>::entering {
  public:
   using value_type = guard;
-  explicit entering(basic_monitor& monitor) noexcept : monitor_(&monitor) {}
+  explicit entering(basic_monitor& source) noexcept : monitor_(&source) {}
   bool try_now() noexcept { return (entered_ = monitor_->enter_now()); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { monitor_->base::begin(wait, entry); }
   result<guard> take() noexcept {
@@ -171,7 +171,7 @@ class basic_monitor<Strength>::waiting {
  public:
   using value_type = void;
   static constexpr bool relocks = true;
-  explicit waiting(basic_monitor& monitor) noexcept : monitor_(&monitor) {}
+  explicit waiting(basic_monitor& source) noexcept : monitor_(&source) {}
   static constexpr bool try_now() noexcept { return false; }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     detail::debug_expects(

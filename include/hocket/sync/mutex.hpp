@@ -121,7 +121,7 @@ template <class Strength>
 class basic_mutex<Strength>::locking {
  public:
   using value_type = guard;
-  explicit locking(basic_mutex& mutex) noexcept : mutex_(&mutex) {}
+  explicit locking(basic_mutex& source) noexcept : mutex_(&source) {}
   bool try_now() noexcept { return mutex_->try_take(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { mutex_->begin(wait, entry); }
   result<guard> take() noexcept { return mutex_->taken(); }

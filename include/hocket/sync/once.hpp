@@ -141,7 +141,7 @@ template <class Strength>
 class basic_once<Strength>::entering {
  public:
   using value_type = turn;
-  explicit entering(basic_once& once) noexcept : once_(&once) {}
+  explicit entering(basic_once& source) noexcept : once_(&source) {}
   bool try_now() noexcept {
     was_done_ = once_->is_done();
     return was_done_ || once_->look_and_take();

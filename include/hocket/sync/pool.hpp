@@ -178,7 +178,7 @@ template <class T, class Strength>
 class basic_pool<T, Strength>::borrowing {
  public:
   using value_type = lease;
-  explicit borrowing(basic_pool& pool) noexcept : pool_(&pool) {}
+  explicit borrowing(basic_pool& source) noexcept : pool_(&source) {}
   bool try_now() noexcept { return pool_->try_take(1); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     return pool_->begin(wait, entry, request_);

@@ -110,7 +110,7 @@ template <class Strength>
 class basic_semaphore<Strength>::acquiring {
  public:
   using value_type = permits;
-  acquiring(basic_semaphore& semaphore, std::size_t n) noexcept : semaphore_(&semaphore), request_{n} {}
+  acquiring(basic_semaphore& source, std::size_t n) noexcept : semaphore_(&source), request_{n} {}
   bool try_now() noexcept { return semaphore_->try_take(request_.permits); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     return semaphore_->begin(wait, entry, request_);
