@@ -193,13 +193,13 @@ TEST_CASE("many fibers on several workers: each byte arrives") {
       all.push_back(std::make_unique<two_ends>(stream_ends));
       two_ends& ends = *all.back();
       const auto echoes = [](int at, bool begins) {
-        int fd = 0;
+        int number = 0;
         for (int k = 0; k < 20; ++k) {
           if (begins) CHECK(::write(at, &k, sizeof k) == sizeof k);
-          if (::recv(at, &fd, sizeof fd, MSG_WAITALL) != sizeof fd) return -1;
-          if (!begins && ::write(at, &fd, sizeof fd) != sizeof fd) return -1;
+          if (::recv(at, &number, sizeof number, MSG_WAITALL) != sizeof number) return -1;
+          if (!begins && ::write(at, &number, sizeof number) != sizeof number) return -1;
         }
-        return fd;
+        return number;
       };
       fibers.push_back(spawn(rt, hook::hooked([&ends, &right, echoes] { right += echoes(ends.in(), true) == 19; })));
       fibers.push_back(spawn(rt, hook::hooked([&ends, &right, echoes] { right += echoes(ends.out(), false) == 19; })));
@@ -276,7 +276,7 @@ TEST_CASE("a child by fork or vfork is not hooked: its close loop wakes nobody, 
                          await(yield());
                          const pid_t child = shares ? ::vfork() : ::fork();
                          if (child == 0) {
-                           for (int fd = 3; fd < 100; ++fd) ::close(fd);
+                           for (int number = 3; number < 100; ++number) ::close(number);
                            ::execl("/bin/true", "true", nullptr);
                            ::_exit(1);
                          }

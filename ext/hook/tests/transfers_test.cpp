@@ -165,18 +165,18 @@ TEST_CASE("batches of messages: recvmmsg waits for all, sendmmsg until all are s
 
 TEST_CASE("what is no socket and no pipe waits, too: eventfd, timerfd") {
   const int counter = ::eventfd(0, EFD_CLOEXEC), timer = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-  std::uint64_t fd = 0;
-  meet([&] { CHECK(::read(counter, &fd, sizeof fd) == sizeof fd); },
+  std::uint64_t number = 0;
+  meet([&] { CHECK(::read(counter, &number, sizeof number) == sizeof number); },
        [&] {
          const std::uint64_t seven = 7;
          CHECK(::write(counter, &seven, sizeof seven) == sizeof seven);
        });
-  CHECK(fd == 7);
+  CHECK(number == 7);
   itimerspec soon{};
   soon.it_value.tv_nsec = 1'000'000;
   REQUIRE(::timerfd_settime(timer, 0, &soon, nullptr) == 0);
-  in_fiber([&] { CHECK(::read(timer, &fd, sizeof fd) == sizeof fd); });
-  CHECK(fd == 1);
+  in_fiber([&] { CHECK(::read(timer, &number, sizeof number) == sizeof number); });
+  CHECK(number == 1);
   ::close(counter);
   ::close(timer);
 }

@@ -51,9 +51,9 @@ interpreter::interpreter() {
   PyEval_SaveThread();
 }
 
-std::string call(const char* name, int fd) {
+std::string call(const char* name, int number) {
   const thread_state own;
-  const reference got{PyObject_CallFunction(interpreter::of_process().function(name), "i", fd)};
+  const reference got{PyObject_CallFunction(interpreter::of_process().function(name), "i", number)};
   return got ? text_of(got.get()) : take_exception();
 }
 

@@ -52,8 +52,8 @@ class thread_state {
 // Whether some thread state holds the GIL. PyGILState_Check() would look at the thread's first state.
 inline bool holds_gil() { return _PyThreadState_UncheckedGet() != nullptr; }
 
-// The result of the scripts' function `name` for `fd`, or its exception.
-std::string call(const char* name, int fd);
+// The result of the scripts' function `name` for `number`, or its exception.
+std::string call(const char* name, int number);
 
 // Whether the scripts can run. A test says so by name if not.
 inline bool has_modules() {

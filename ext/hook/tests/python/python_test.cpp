@@ -82,22 +82,22 @@ class held_calls {
   static inline int count_ = 0;
 };
 
-std::string call_in_fiber(const char* name, int fd) {
+std::string call_in_fiber(const char* name, int number) {
   std::string told;
-  in_fiber([&] { told = call(name, fd); }, {.stack_size = stack_size});
+  in_fiber([&] { told = call(name, number); }, {.stack_size = stack_size});
   return told;
 }
 
 // Ends a fiber that waits in psycopg2, while other fibers wait, too.
 template <class End>
-void end_one_that_waits(int fd, End end_it) {
+void end_one_that_waits(int number, End end_it) {
   const std::size_t others = 10;
   answers told(others);
   std::string ended, watched;
   loop lp;
-  auto one = spawn(lp, {.stack_size = stack_size}, hooked_python([&] { ended = call("wait_for_minute", fd); }));
+  auto one = spawn(lp, {.stack_size = stack_size}, hooked_python([&] { ended = call("wait_for_minute", number); }));
   spawn(lp, {.stack_size = stack_size}, hooked_python([&] {
-          watched = call("until_waits", fd);
+          watched = call("until_waits", number);
           for (std::size_t i = 0; i < others; ++i)
             spawn(lp, {.stack_size = stack_size},
                   hooked_python([&told, i] { told[i] = call("wait", static_cast<int>(i)); }));

@@ -21,16 +21,16 @@ def ask(text, *values):
         return rows.fetchone()[1:]
 
 
-def wait(fd):
+def wait(number):
     """100 ms at the server."""
-    return ask("select pg_sleep(0.1), %s", fd)
+    return ask("select pg_sleep(0.1), %s", number)
 
 
-def select(fd):
-    return ask("select pg_sleep(0.002), %s, repeat(md5(%s::text), 5000)", fd, fd)
+def select(number):
+    return ask("select pg_sleep(0.002), %s, repeat(md5(%s::text), 5000)", number, number)
 
 
-def fetch(fd):
+def fetch(number):
     web, told = f"https://localhost:{os.environ['HOCKET_HTTPS']}", []
     with requests.Session() as session:
         session.trust_env, session.verify = False, os.environ["HOCKET_HTTPS_CA"]
@@ -40,60 +40,60 @@ def fetch(fd):
     return told
 
 
-def keep_own(fd):
+def keep_own(number):
     """What belongs to a thread state stays as it was while others run."""
-    local.fd = fd
-    variable.set(fd)
+    local.number = number
+    variable.set(number)
     try:
-        raise KeyError(fd)
+        raise KeyError(number)
     except KeyError:
-        wait(fd)
-        return local.fd, variable.get(), sys.exc_info()[1].args
+        wait(number)
+        return local.number, variable.get(), sys.exc_info()[1].args
 
 
-def fail_if_odd(fd):
-    row = wait(fd)
-    if fd % 2:
+def fail_if_odd(number):
+    row = wait(number)
+    if number % 2:
         raise ValueError(row)
     return row
 
 
-def wait_for_minute(fd):
-    return ask("select pg_sleep(60), %s", fd)
+def wait_for_minute(number):
+    return ask("select pg_sleep(60), %s", number)
 
 
-def until_waits(fd):
+def until_waits(number):
     """Until wait_for_minute(number) waits at the server."""
     waiting = "select 0, count(*) from pg_stat_activity where wait_event = 'PgSleep' and query like %s"
     while ask(waiting, f"%(60), {number}") != (1,):
         pass
 
 
-def cancel_nothing(fd):
+def cancel_nothing(number):
     with connect() as db:
         db.cancel()
-    return fd
+    return number
 
 
-def call_back(fd):
+def call_back(number):
     """libc's qsort() calls Python, by PyGILState_Ensure()."""
-    kind, local.fd, states = ctypes.c_int * 20, fd, set()
-    values = kind(*((i * 7 + fd) % 20 for i in range(20)))
+    kind, local.number, states = ctypes.c_int * 20, number, set()
+    values = kind(*((i * 7 + number) % 20 for i in range(20)))
 
     @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))
     def compare(one, other):
         states.add(getattr(local, "number", "another state"))
         return one[0] - other[0]
-    wait(fd)
+    wait(number)
     ctypes.CDLL(None).qsort(values, len(values), ctypes.sizeof(ctypes.c_int), compare)
     return list(values) == list(range(20)), states
 
 
-def recurse(fd):
+def recurse(number):
     def through_c(value):
         return sorted([value], key=through_c)
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(fd)
+    sys.setrecursionlimit(number)
     try:
         return through_c(0)
     finally:
