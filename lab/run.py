@@ -84,8 +84,7 @@ def main():
     with servers.beside(measurement.jobs, measurement.cores) as missing:
         measurement.leave_out(missing)
         run = report.gather(measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
-    if not options.smoke:
-        run["profiles"] = profile.beside(pages)
+    run["profiles"] = {} if options.smoke else profile.beside(pages)
     report.write(run, build / "report.json")
     made = report.Report([run])
     print(terminal.render(made))

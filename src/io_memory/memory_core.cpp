@@ -183,7 +183,7 @@ int memory_core::address_of(open_descriptor& at, socket_side which, void* into, 
 // --- arrivals
 
 void memory_core::arrives(time_point at, const memory_object& whom, memory_side side) {
-  arrivals_.push({at, fds_++, whom.tag, side});
+  arrivals_.push({at, arrival_count_++, whom.tag, side});
 }
 
 void memory_core::brings(time_point at, const memory_object& whom) {

@@ -91,7 +91,7 @@ class memory_core final : public backend, public socket_opener, public std::enab
   // Guarded by mutex_, and so are the names.
   random_engine random_;
   std::priority_queue<arrival, std::vector<arrival>, std::greater<>> arrivals_;
-  std::uint64_t fds_ = 0;
+  std::uint64_t arrival_count_ = 0;
   std::vector<memory_driver*> drivers_;
 };
 
