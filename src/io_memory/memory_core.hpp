@@ -78,7 +78,9 @@ class memory_core final : public backend, public socket_opener, public std::enab
     std::uint64_t number;  // in order, where times are equal
     std::uint64_t tag;
     memory_side side;
-    bool operator>(const arrival& other) const noexcept { return at != other.at ? at > other.at : number > other.number; }
+    bool operator>(const arrival& other) const noexcept {
+      return at != other.at ? at > other.at : number > other.number;
+    }
   };
   class kind;
 

@@ -61,7 +61,8 @@ TEST_CASE("fault 27: a recursion: the report has the fiber's name, its size, whe
   CHECK(number_after(end.errors, "high-water mark ") > 15 * 1024);
   CHECK_HOLDS(end.errors, "; spawned at ");
   CHECK_HOLDS(end.errors, "fault_27_stack_overflow.cpp:" + std::to_string(line) + "\n");
-  CHECK_HOLDS(end.errors, "remedy: give it a stack_size of 32768 bytes or more, or make its one deep call by call_on_big");
+  CHECK_HOLDS(end.errors,
+              "remedy: give it a stack_size of 32768 bytes or more, or make its one deep call by call_on_big");
   CHECK_HOLDS(end.errors, "-fstack-clash-protection");
 }
 
