@@ -212,7 +212,7 @@ TEST_CASE("what a pool keeps free goes to those who wait when its thread is abou
   release(busy, stacks);
 }
 
-TEST_CASE("a pool has change_count when it keeps what no look has seen, and when others are short") {
+TEST_CASE("a pool counts a change when it keeps what no look has seen, and when others are short") {
   manual_clock time;
   stack_depot depot({.stack_size = 16384, .limit = 2000, .when_full = at_limit::wait, .clock = &time});
   stack_pool idle(depot), busy(depot);
