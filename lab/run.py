@@ -21,7 +21,7 @@ from labkit.portability import command as portability  # noqa: E402
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__.split("\n\n")[0],
                                      epilog=f"other verbs, each with --help: {' '.join(VERBS)}")
-    parser.add_argument("--page", action="append", metavar="NAME", help="what to compare (default: a slice of every page, some 9 minutes on two cores after the build)")
+    parser.add_argument("--page", action="append", metavar="NAME", help="what to compare (default: every page, once)")
     parser.add_argument("--systems", type=lambda s: s.split(","), metavar="A,B",
                         help="only these systems; patterns such as 'hocket-*' are allowed")
     parser.add_argument("--runs", type=int, help="repetitions; without it, as many as fit into the time, at most 9")

@@ -125,6 +125,7 @@ def section(data, document):
 
 def page(data):
     runs = [f"- `{run['command']}` on {run['date']}: {run['machine'].get('processor', '')}; {run['machine'].get('C++', '')}" for run in data.runs]
+    runs = runs or ["- nothing yet: `./dev lab` measures, and `./dev lab documents` writes this page"]
     sections = [line for document in documents() for line in section(data, document)]
     return "\n".join([ABOUT, "Measured by:", "", *runs, "", *sections]).rstrip() + "\n"
 

@@ -80,7 +80,8 @@ class server {
 // listener has an acceptor of its own, and on a runtime a worker of its own, if there are enough workers.
 //
 // Errors: invalid_argument for a malformed address, or no listener; the errors of tcp::listener::bind(), as
-// address_in_use.
+// address_in_use. With several workers the listeners share the port (SO_REUSEPORT), so a second server of the same user
+// on this port is no error: it takes a part of the connections.
 template <class Executor, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
 result<server> serve(Executor& executor, detail::listen_target target, const serve_options& options, Handler handler,

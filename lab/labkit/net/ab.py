@@ -1,23 +1,12 @@
 """ApacheBench with kept connections, `ab -k -c 200`: the command that document 000 could not finish on e2k."""
 import re
 import shutil
-import subprocess
 
-from .server import Failed, alone
+from .server import Failed, run_load
 
 
 def is_here():
     return shutil.which("ab") is not None
-
-
-def run(port, connections, seconds, cores):
-    """What ab prints."""
-    done = subprocess.run(["ab", "-k", "-q", "-c", str(connections), "-t", str(seconds), "-n", "100000000",
-                           f"http://127.0.0.1:{port}/"], capture_output=True, text=True, timeout=seconds + 30,
-                          start_new_session=True, preexec_fn=lambda: alone(cores))
-    if done.returncode != 0:
-        raise Failed(f"ab: exit status {done.returncode}: {done.stderr.strip()[:160]}")
-    return done.stdout
 
 
 def parse(text):
@@ -33,4 +22,5 @@ def parse(text):
 
 
 def measured(server, connections, seconds, cores):
-    return parse(run(server.port, connections, seconds, cores))
+    return parse(run_load(["ab", "-k", "-q", "-c", str(connections), "-t", str(seconds), "-n", "100000000",
+                           f"http://127.0.0.1:{server.port}/"], seconds, cores))

@@ -86,6 +86,15 @@ class Program:
         self._errors.close()
 
 
+def run_load(command, seconds, cores):
+    """What a load of others prints, which ends by itself after these seconds."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 30, start_new_session=True,
+                          preexec_fn=lambda: alone(cores))
+    if done.returncode != 0:
+        raise Failed(f"{command[0]}: exit status {done.returncode}: {done.stderr.strip()[:160]}")
+    return done.stdout
+
+
 class Server(Program):
     def __init__(self, command, mode, workers, cores):
         super().__init__([*command, mode, str(workers)], cores)

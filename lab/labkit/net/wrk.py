@@ -1,10 +1,9 @@
 """The load of document 000, `wrk -t4 -c200 -d30s`, and what perf stat tells of the server meanwhile."""
 import re
 import shutil
-import subprocess
 
 from . import counters
-from .server import Failed, alone
+from .server import Failed, run_load
 
 THREADS = 4
 EVENTS = ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles", "instructions"]
@@ -18,12 +17,8 @@ def is_here():
 
 def run(port, connections, seconds, cores):
     """What wrk prints."""
-    done = subprocess.run(["wrk", f"-t{min(THREADS, connections)}", f"-c{connections}", f"-d{seconds}s",
-                           f"http://127.0.0.1:{port}/"], capture_output=True, text=True, timeout=seconds + 30,
-                          start_new_session=True, preexec_fn=lambda: alone(cores))
-    if done.returncode != 0:
-        raise Failed(f"wrk: exit status {done.returncode}: {done.stderr.strip()[:160]}")
-    return done.stdout
+    return run_load(["wrk", f"-t{min(THREADS, connections)}", f"-c{connections}", f"-d{seconds}s", f"http://127.0.0.1:{port}/"],
+                    seconds, cores)
 
 
 def parse(said):
