@@ -5,7 +5,8 @@
 // Guarantees.
 //   - The deadline ends the waits of the task, of the tasks that it awaits, and of the tasks that it starts on scopes.
 //     If there are several deadlines, the earliest applies. A duration counts from the co_await.
-//   - within() returns a result, like every within(): result<T> for a task<result<T>> and for a task<T>.
+//   - within() returns a result<T> for a task<result<T>> and for a task<T>. For a task<T> it never is an error: a wait
+//     that has timed out is an error only inside of the task.
 //
 // Limits. A deadline ends only waits: a task that computes continues. The task itself handles a wait that has timed
 // out. Usually it returns the error, as or_return() does.

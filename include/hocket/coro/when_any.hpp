@@ -7,7 +7,7 @@
 //   use(won.index, *won.value);                                    // .value is an outcome<T>
 //
 // Winner. The first child that ends counts, however it ends: in a pack, its exception is rethrown, and its error is in
-// its result. To wait for successes, see when_some. If all children can end at once, the first argument wins.
+// its result. For the first success, see docs/waits.md. If all children can end at once, the first argument wins.
 //
 // Losers.
 //   - The other children are cancelled, and the group waits for them. No child outlives the group, so the children may

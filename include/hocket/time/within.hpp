@@ -77,7 +77,8 @@ template <detail::wait_limit Time, class T>
   return detail::timed(limit, handle.join(site));
 }
 
-// A group (coro/when_all.hpp): the deadline holds for all waits of its children, and the group gives a result.
+// A group: the deadline holds for all waits of its children. A when_all then gives a result. The other groups give what
+// they give without a deadline; timed_out is the error of a child.
 template <detail::wait_limit Time, detail::can_be_timed A>
 [[nodiscard]] auto within(Time limit, A&& group) {
   return detail::timed(limit, std::move(group));
