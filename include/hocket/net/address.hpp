@@ -6,7 +6,10 @@
 // Host names are not resolved. to_string() and parse() are the inverse of each other.
 //
 // Errors. A text converts to an address implicitly, as in tcp::connect("[::1]:80"). If the text is malformed, the
-// function that uses the address fails with invalid_argument.
+// function that uses the address fails with invalid_argument. The error does not contain the text. To report the text:
+//
+//   auto address = socket_address::parse(text);
+//   if (!address) std::fprintf(stderr, "%s: %s\n", text, address.error().message().c_str());
 #pragma once
 #include <hocket/base/result.hpp>
 #include <array>
