@@ -1,5 +1,5 @@
 // A game server's tick: datagrams of many clients are taken in batches, and the tick sends each client the state, likewise.
-#include <hocket/hocket.hpp>
+#include <hocket/stackless.hpp>
 #include <hocket/net.hpp>
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // A server in a program that has an epoll loop of its own: hocket's loop is a guest on the same thread. The program's
 // timer goes on as before, and between its events the guest's connections are served.
-#include <hocket/hocket.hpp>
+#include <hocket/stackless.hpp>
 #include <hocket/net.hpp>
 #include <array>
 #include <cstdio>

@@ -5,7 +5,7 @@
 //
 // It does not parse requests: what one read gives counts as one. The bytes lie in memory that is lent while there are
 // any, so a connection that is kept and idle has no buffer.
-#include <hocket/hocket.hpp>
+#include <hocket/stackless.hpp>
 #include <hocket/net.hpp>
 #include <csignal>
 

@@ -2,7 +2,7 @@
 //
 //   example_small_redis 127.0.0.1:6379 &
 //   redis-cli set name hocket
-#include <hocket/hocket.hpp>
+#include <hocket/stackless.hpp>
 #include <hocket/net.hpp>
 #include <csignal>
 #include <functional>
