@@ -29,6 +29,7 @@ from .sites import Site, planted, sites
 EQUIVALENT = "tests/mutants/equivalent.tsv"
 CASE_SECONDS = 20
 SPARE = 1.5  # some candidates do not compile
+SLOWEST = 180  # seconds of a program that is asked; models with switches in their code take longer
 SWITCHES = 4096  # bytes of the file in which a program notes the switches that it reaches
 # The sources of a part that is no layer; the programs that test a part beside the ones of its name.
 EXTENSIONS = ["hook", "pg", "redis", "gc"]
@@ -275,11 +276,14 @@ class Sampler:
                                   env={**self.copy.environment, **environment}).returncode == 0
 
     def measure(self, name):
-        """One run without a mutant: how long it takes and which switches it reaches."""
+        """One run without a mutant: how long it takes and which switches it reaches. None: it takes too long to be asked."""
         reached = self.copy.logs / f"{name}.reached"
         reached.write_bytes(bytes(SWITCHES))
         start = time.monotonic()
-        if not self.run(name, 600, HOCKET_REACHED=str(reached)):
+        if not self.run(name, SLOWEST, HOCKET_REACHED=str(reached)):
+            if time.monotonic() - start >= SLOWEST:
+                print(f"  left out: {name} takes more than {SLOWEST} s", flush=True)
+                return None
             raise Stop(f"{name} fails without a mutant: {self.copy.logs / name}.log")
         numbers = {number for number, byte in enumerate(reached.read_bytes()) if byte}
         return Program(name, time.monotonic() - start, numbers)
@@ -341,7 +345,8 @@ def run(count, layers, seed=None, root=ROOT, folder=BUILD / "sample"):
     names = {layer: sampler.programs_of(layer) for layer in layers}
     sampler.build(mutants, sorted({name for part in names.values() for name in part}))
     measured = {name: sampler.measure(name) for name in sorted({name for part in names.values() for name in part})}
-    programs = {layer: sorted((measured[name] for name in part), key=lambda program: program.seconds) for layer, part in names.items()}
+    programs = {layer: sorted(filter(None, (measured[name] for name in part)), key=lambda program: program.seconds)
+                for layer, part in names.items()}
     report(sampler, judge(sampler, mutants, programs), layers, seed)
     return 0
 
