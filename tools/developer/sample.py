@@ -27,7 +27,7 @@ from .shell import BUILD, ROOT, Stop, head_commit
 from .sites import Site, planted, sites
 
 EQUIVALENT = "tests/mutants/equivalent.tsv"
-CASE_SECONDS = 20
+CASE_SECONDS = 60
 SPARE = 1.5  # some candidates do not compile
 SLOWEST = 180  # seconds of a program that is asked; models with switches in their code take longer
 SWITCHES = 4096  # bytes of the file in which a program notes the switches that it reaches
