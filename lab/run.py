@@ -76,8 +76,8 @@ def main():
         builders.build_cpp(build, systems)
     os.environ["HOCKET_LAB_BUILD"] = str(build)   # for subjects that are compilers
     skipped = builders.prepare(systems, build)
-    mode = "full" if options.full else "smoke" if options.smoke else "default"
-    measurement = Measurement(pages, systems, mode, options.runs or (None if options.page else 1))
+    mode = "full" if options.full else "smoke" if options.smoke else "default" if options.page else "slice"
+    measurement = Measurement(pages, systems, mode, options.runs)
     measurement.net_load = builders.net_load(build)
     if options.full or not (options.page or options.smoke):
         print(report.expected(measurement, build / "report.json"), file=sys.stderr, flush=True)

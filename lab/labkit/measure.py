@@ -26,6 +26,7 @@ Settings = collections.namedtuple("Settings", "runs budget_ms deadline timeout")
 SETTINGS = {
     "smoke": Settings(runs=1, budget_ms=1, deadline=None, timeout=30),
     "default": Settings(runs=9, budget_ms=50, deadline=200, timeout=60),
+    "slice": Settings(runs=1, budget_ms=25, deadline=None, timeout=60),   # of every page
     "full": Settings(runs=3, budget_ms=60, deadline=None, timeout=600),
 }
 

@@ -26,9 +26,9 @@ COMPILERS = {"gcc": "c++", "clang": "clang++-19"}
 
 
 def libraries():
-    """hocket's static libraries of the lab's build, in any order."""
+    """The static libraries of hocket's layers, of the lab's build, in any order. Those of extensions need other libraries."""
     build = pathlib.Path(os.environ.get("HOCKET_LAB_BUILD", ROOT / "build/lab"))
-    found = sorted(str(path) for path in build.rglob("libhocket*.a") if "hook_calls" not in path.name)
+    found = sorted(map(str, (build / "src").rglob("libhocket*.a")))
     return ["-Wl,--start-group", *found, "-Wl,--end-group", "-pthread"] if found else []
 
 
