@@ -16,6 +16,10 @@ class own_category final : public std::error_category {
       case errc::killed: return "the coroutine was killed";
       case errc::end_of_stream: return "the stream has ended in the middle";
       case errc::partial_write: return "an earlier write to the stream was partial";
+      case errc::cancelled: return "cancelled";
+      case errc::deadline_exceeded: return "deadline exceeded";
+      case errc::full: return "the queue is full";
+      case errc::peer_lost: return "the peer does not answer";
     }
     return "unknown error";
   }
@@ -25,6 +29,10 @@ class own_category final : public std::error_category {
       case errc::killed: return std::errc::operation_canceled;
       case errc::end_of_stream: return std::errc::no_message_available;
       case errc::partial_write: return std::errc::io_error;
+      case errc::cancelled: return std::errc::operation_canceled;
+      case errc::deadline_exceeded: return std::errc::timed_out;
+      case errc::full: return std::errc::resource_unavailable_try_again;
+      case errc::peer_lost: return std::errc::connection_aborted;
     }
     return {value, *this};
   }

@@ -24,7 +24,7 @@ failure failure_of(wait_end how) {
     if (scheduled* self = current_context().strand()) self->begin_unwinding();
     throw_unwinding();
   }
-  return failure(was_too_late(how) ? std::errc::timed_out : std::errc::operation_canceled);
+  return failure(was_too_late(how) ? errc::deadline_exceeded : errc::cancelled);
 }
 
 }}}  // namespace hocket::detail

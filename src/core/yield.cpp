@@ -47,7 +47,7 @@ void unwind_if_killed(const context* ctx) {
 }
 
 const waited& check_stop(const context* ctx) {
-  static const waited cancelled{failure{std::errc::operation_canceled}}, late{failure{std::errc::timed_out}};
+  static const waited cancelled{failure{errc::cancelled}}, late{failure{errc::deadline_exceeded}};
   unwind_if_killed(ctx);
   const stop_source* const stop = ctx ? ctx->stop() : nullptr;
   if (!stop || stop->requested() == stop_level::none) return not_cancelled;

@@ -142,8 +142,8 @@ std::error_code shared_state::check() {
       received_.store(true, std::memory_order_relaxed);
       std::rethrow_exception(run().error());
     case outcome_kind::refused: return run().refusal();
-    case outcome_kind::timed_out: return std::make_error_code(std::errc::timed_out);
-    default: return std::make_error_code(std::errc::operation_canceled);
+    case outcome_kind::timed_out: return make_error_code(errc::deadline_exceeded);
+    default: return make_error_code(errc::cancelled);
   }
 }
 

@@ -33,10 +33,10 @@ void stack_wait::on_stack(stack_waiter& self, const stack_ref& stack) noexcept {
 stack_ref stack_wait::take(scheduled& self) {
   const wait_end end = wait_.finish();
   if (end == wait_end::killed) unwind_killed(self);
-  if (end == wait_end::cancelled) throw_error(std::make_error_code(std::errc::operation_canceled));
+  if (end == wait_end::cancelled) throw_error(make_error_code(errc::cancelled));
   if (end == wait_end::timed_out)
     throw std::system_error(
-        std::make_error_code(std::errc::timed_out),
+        make_error_code(errc::deadline_exceeded),
         "hocket: no stack became free for a fiber before its deadline (raise the limit of the depot)");
   if (error_) throw std::system_error(error_, "hocket: no stack for a fiber that waited for one");
   return stack_;

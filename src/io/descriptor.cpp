@@ -19,7 +19,14 @@ namespace detail {
 failure failure_of_transfer(int error) noexcept {
   if (error == transfer::end_of_stream) return failure(errc::end_of_stream);
   if (error == transfer::partial_write) return failure(errc::partial_write);
+  if (error == ECANCELED) return failure(errc::cancelled);
+  if (error == ETIMEDOUT) return failure(errc::peer_lost);
   return failure(std::error_code(error, std::system_category()));
+}
+
+failure failure_of_transfer(const transfer& what) noexcept {
+  what.side->of().keep_count(what);
+  return failure_of_transfer(what.error);
 }
 
 open_descriptor& no_descriptor() noexcept {

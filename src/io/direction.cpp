@@ -422,27 +422,24 @@ bool direction::try_hold() noexcept {
 }
 
 void direction::reopen() noexcept {
-  // ORDER: relaxed, pairs with nothing: no other thread knows the descriptor.
-  part_.store(0, std::memory_order_relaxed);
+  set_count(0);
   // ORDER: release, pairs with the acquires of the party that takes the word: it sees the new generation.
   word_.store(ready, std::memory_order_release);
 }
 
-// By the party that has the word. While a write is half done its part has the mark of a cut: whatever ends the wait
-// leaves the mark there.
+// By the party that has the word. While a write is half done its count has a mark: whatever ends the wait leaves the
+// mark there.
 void direction::note_part(const transfer& what) noexcept {
-  // ORDER: relaxed, pairs with the load in part(): see there.
-  part_.store(what.done | (what.writes() ? cut_mark : 0), std::memory_order_relaxed);
+  if (what.writes()) set_count(what.done | cut_mark);
 }
 
-// The same, when it has ended with a result. Want of memory in the middle is a cut, too. After any other error the
-// system refuses what comes next, and tells why.
+// The same, when it has ended with a result. Want of memory in the middle leaves a partial write, too. After any other
+// error the system refuses what comes next, and tells why.
 void direction::note_end(const transfer& what) noexcept {
   if (what.whole == 0) return;
   const bool cut = what.writes() && what.done != 0 && (what.error == ENOBUFS || what.error == ENOMEM);
-  // ORDER: relaxed, as above.
-  if (what.error != 0) part_.store(what.done | (cut ? cut_mark : 0), std::memory_order_relaxed);
-  else if (has_partial_write()) part_.store(0, std::memory_order_relaxed);  // ORDER: relaxed, as above.
+  if (cut) set_count(what.done | cut_mark);
+  else if (has_partial_write()) set_count(0);
 }
 
 bool direction::in_use() noexcept {

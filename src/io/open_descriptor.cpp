@@ -84,6 +84,14 @@ void open_descriptor::direction_closed() noexcept {
   drop();
 }
 
+// What is refused behind a partial write leaves the count of that one. While the descriptor is used, no other comes in
+// its place.
+void open_descriptor::keep_count(const transfer& what) noexcept {
+  if (!what.moves_bytes() || what.error == transfer::partial_write || !try_use()) return;
+  if (what.generation == generation()) (what.writes() ? peer : in).set_count(what.done);
+  drop();
+}
+
 // While it is used, no other descriptor comes in its place.
 void open_descriptor::end_when_idle(std::uint64_t family) noexcept {
   // ORDER: relaxed, pairs with nothing: looked at again below.

@@ -55,10 +55,16 @@ bool read_all_operation::point() noexcept {
 }
 
 result<std::string> read_all_operation::take() noexcept {
+  if (error != 0) wait_failed();
   const std::unique_ptr<whole_read> all(static_cast<whole_read*>(std::exchange(data, nullptr)));
   if (error != 0) return failure_of_transfer(error);
   all->text.resize(all->size);
   return std::move(all->text);
+}
+
+void read_all_operation::wait_failed() noexcept {
+  done = data ? whole_read_of(*this).size : 0;
+  pointing_operation::wait_failed();
 }
 
 void read_all_operation::resumed() noexcept { delete static_cast<whole_read*>(std::exchange(data, nullptr)); }

@@ -9,7 +9,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 std::error_code unknown() noexcept { return std::make_error_code(std::errc::no_such_process); }
-std::error_code canceled() noexcept { return std::make_error_code(std::errc::operation_canceled); }
+std::error_code canceled() noexcept { return make_error_code(errc::cancelled); }
 
 }  // namespace
 
@@ -196,7 +196,7 @@ std::error_code manager_core::set_deadline(task_id id, time_point when) {
     locked guard(table.mutex);
     managed_entry* entry = table.find(id);
     if (!entry) return unknown();
-    if (entry->asked == outcome_kind::timed_out) return std::make_error_code(std::errc::timed_out);
+    if (entry->asked == outcome_kind::timed_out) return make_error_code(errc::deadline_exceeded);
     table.set_deadline(*entry, when);
   }
   if (when != time_point::max() && keeps_time()) keeper_.want(when);

@@ -95,14 +95,14 @@ class manager_core final : private wait_source {
   };
   // Where what was refused is spawned.
   struct refusal final : spawn_target {
-    refusal(manager_core& of, std::errc why) noexcept : core(of), error(why) {}
+    refusal(manager_core& of, errc why) noexcept : core(of), error(why) {}
     executor& home() noexcept override { return core.home_; }
     context& parent_context() noexcept override { return *core.context_; }
-    std::error_code enroll(std::size_t) noexcept override { return std::make_error_code(error); }
+    std::error_code enroll(std::size_t) noexcept override { return make_error_code(error); }
     void leave() noexcept override {}
     unhandled_handler on_unhandled() const noexcept override { return core.unhandled_; }
     manager_core& core;
-    const std::errc error;
+    const errc error;
   };
   shard& shard_here() noexcept;
   managed_entry& open_admitted(const entry_options& options);
@@ -127,8 +127,8 @@ class manager_core final : private wait_source {
   stop_source stop_;
   context_ptr context_;
   child_target children_{*this};
-  refusal at_limit_{*this, std::errc::resource_unavailable_try_again};
-  refusal closed_target_{*this, std::errc::operation_canceled};
+  refusal at_limit_{*this, errc::full};
+  refusal closed_target_{*this, errc::cancelled};
   atomic<bool> closed_{false};
   life_count lives_;
   atomic<std::size_t> refused_{0};

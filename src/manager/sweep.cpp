@@ -99,7 +99,7 @@ bool manager_core::expire_some(shard& table, time_point& next) noexcept {
 // Its deadline has passed.
 void manager_core::pass(const expired_place& due) noexcept {
   if (!due.coroutine) {
-    static_cast<void>(fail(due.id, std::make_error_code(std::errc::timed_out), &manager_counts::expired));
+    static_cast<void>(fail(due.id, make_error_code(errc::deadline_exceeded), &manager_counts::expired));
     return;
   }
   due.coroutine->request_time_out();

@@ -63,9 +63,9 @@ task_id add_promise(manager_core& core, const promise_kind& kind, void* promise,
   }
   if (id == task_id::none) {
     core.close_place(*entry);
-    kind.fail(promise, std::make_error_code(std::errc::operation_canceled));
+    kind.fail(promise, make_error_code(errc::cancelled));
   } else if (late) {
-    static_cast<void>(core.fail(id, std::make_error_code(std::errc::timed_out), &manager_counts::expired));
+    static_cast<void>(core.fail(id, make_error_code(errc::deadline_exceeded), &manager_counts::expired));
   }
   return id;
 }

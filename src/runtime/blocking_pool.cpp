@@ -175,13 +175,13 @@ void blocking_pool::release(state* shared) noexcept {
 // Under the mutex, before a call enters the line: sees to it that a thread comes for it, or that it may wait for one.
 std::error_code blocking_pool::admit_call() noexcept {
   state& all = *state_;
-  if (all.closing) return std::make_error_code(std::errc::operation_canceled);
+  if (all.closing) return make_error_code(errc::cancelled);
   if (all.queued < all.coming || wake_thread() || start_thread()) return {};
   // ORDER: relaxed, pairs with nothing: it changes under the mutex.
   const bool hopeless = all.running.load(std::memory_order_relaxed) == 0;
   if (!hopeless && all.queued - all.coming < all.limits.queue) return {};
   ++all.refused;
-  return std::make_error_code(std::errc::resource_unavailable_try_again);
+  return make_error_code(errc::full);
 }
 
 bool blocking_pool::state::detach(waiter& entry) noexcept {
@@ -305,7 +305,7 @@ blocking_pool::~blocking_pool() {
   }
   while (waiter* left = all.take()) {
     all.mutex.unlock();
-    job_of(*left).refusal = std::make_error_code(std::errc::operation_canceled);
+    job_of(*left).refusal = make_error_code(errc::cancelled);
     left->claim_popped().post();
     all.mutex.lock();
   }

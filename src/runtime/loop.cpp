@@ -173,7 +173,7 @@ std::size_t loop::live() const noexcept {
 
 std::error_code loop::enroll(std::size_t count) noexcept {
   // ORDER: relaxed, pairs with the store in end_all().
-  if (closing_.load(std::memory_order_relaxed)) return std::make_error_code(std::errc::operation_canceled);
+  if (closing_.load(std::memory_order_relaxed)) return make_error_code(errc::cancelled);
   add_live(count);
   return {};
 }

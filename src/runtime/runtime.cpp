@@ -180,7 +180,7 @@ std::error_code runtime::admit(std::size_t count, bool children) noexcept {
   // ORDER: relaxed, pairs with the store in refuse().
   const auto admits = state_->admits.load(std::memory_order_relaxed);
   if (admits != state::gate::open && (admits == state::gate::closed || !children)) [[unlikely]]
-    return std::make_error_code(std::errc::operation_canceled);
+    return make_error_code(errc::cancelled);
   if (worker* here = state_->here()) {
     here->entered_here(count);
     return {};

@@ -69,7 +69,7 @@ class [[nodiscard]] outcome {
   std::error_code error() const noexcept {
     if (kind_ == outcome_kind::error || kind_ == outcome_kind::timed_out) return error_;
     if (kind_ == outcome_kind::cancelled || kind_ == outcome_kind::killed)
-      return std::make_error_code(std::errc::operation_canceled);
+      return make_error_code(errc::cancelled);
     return {};
   }
 

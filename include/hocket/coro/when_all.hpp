@@ -149,7 +149,7 @@ struct all_values {
   static std::error_code error_of(const outcome<T>& failed) {
     std::exception_ptr exception = failed.exception();
     if (!exception) return failed.error();
-    if (Timed && is_time_out(exception)) return std::make_error_code(std::errc::timed_out);
+    if (Timed && is_time_out(exception)) return make_error_code(errc::deadline_exceeded);
     std::rethrow_exception(std::move(exception));
   }
 };

@@ -365,7 +365,7 @@ template <class Op, class Options>
   detail::op_parameter<Op> op = unwrapped;
   if (detail::spend_budget<detail::price_of<Op>>()) [[unlikely]] {
     const detail::wait_end end = detail::pause_fiber(options.ignore, options.until.time_since_epoch().count());
-    if (end != detail::wait_end::none) return detail::failure_of_wait<Op>(end);
+    if (end != detail::wait_end::none) return detail::fail_wait<Op>(op, end);
   }
   if (op.try_now()) [[likely]]
     return op.take();

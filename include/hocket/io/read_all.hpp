@@ -25,6 +25,7 @@ struct read_all_operation : pointing_operation<read_all_operation> {
   bool point() noexcept;
   static void forget() noexcept {}  // the memory is on the heap
   result<std::string> take() noexcept;
+  void wait_failed() noexcept;
   void resumed() noexcept;
 };
 

@@ -18,9 +18,15 @@
 // connection_reset, and never raises SIGPIPE.
 //
 // Partial transfers. If read_exactly() or write_all() is cancelled or timed out after it has moved a part of its bytes,
-// it fails, and the stream is in the middle of a message. partial_read_size() and partial_write_size() return how many
-// bytes were moved. After a partial write, also after a write that fails for lack of memory, every further write fails
-// with errc::partial_write, because the peer would take its bytes for the rest of the first write. Close the stream, or
+// it fails, and the stream is in the middle of a message. An operation that fails, whatever ends it, leaves the count
+// of the bytes that it has moved in partial_read_size() or partial_write_size(): 0 if it has moved none. If several
+// coroutines use one direction, let each operation write its count to a variable:
+//
+//   std::size_t moved;
+//   if (!co_await peer.write_all(data, moved)) ...                       // the peer has got `moved` bytes
+//
+// After a partial write, also after a write that fails for lack of memory, every further write fails with
+// errc::partial_write, because the peer would take its bytes for the rest of the first write. Close the stream, or
 // write that rest after resume_after_partial_write().
 #pragma once
 #include <hocket/io/buffer.hpp>
@@ -34,6 +40,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 class stream : public descriptor {
   using reading = primitive::operation<detail::bytes_operation>;
   using writing = primitive::operation<detail::write_operation>;
+  using counted_reading = primitive::operation<detail::counting_operation<detail::bytes_operation>>;
+  using counted_writing = primitive::operation<detail::counting_operation<detail::write_operation>>;
   using call = detail::call_kind;
 
  public:
@@ -58,6 +66,15 @@ class stream : public descriptor {
   reading read_exactly(std::span<const mutable_buffer> buffers, call_site site = this_call_site()) noexcept {
     return read(buffers, true, site);
   }
+  // Also write the count of the bytes to `moved`, which outlives the operation.
+  counted_reading read_exactly(mutable_buffer buffer, std::size_t& moved, call_site site = this_call_site()) noexcept {
+    return counted_reading(std::in_place, site, moved, record().in, call::read, buffer.data(), buffer.size(), true);
+  }
+  counted_reading read_exactly(std::span<const mutable_buffer> buffers, std::size_t& moved,
+                               call_site site = this_call_site()) noexcept {
+    return counted_reading(std::in_place, site, moved, record().in, call::scatter,
+                           const_cast<mutable_buffer*>(buffers.data()), detail::size_of_all(buffers), true);
+  }
   // Reads at least one byte, at most 16 KB, into memory that is lent until the result is destroyed. An empty result is
   // the end of the stream. A waiting read has no buffer. (If earlier bytes are still held while a read waits, a log
   // message says so at check level `debug`.)
@@ -80,12 +97,24 @@ class stream : public descriptor {
   writing write_all(std::span<const const_buffer> buffers, call_site site = this_call_site()) noexcept {
     return write(buffers, true, site);
   }
+  // Also write the count of the bytes to `moved`, which outlives the operation.
+  counted_writing write_all(const_buffer data, std::size_t& moved, call_site site = this_call_site()) noexcept {
+    return counted_writing(std::in_place, site, moved, record().out, call::write, const_cast<std::byte*>(data.data()),
+                           data.size(), true);
+  }
+  counted_writing write_all(std::span<const const_buffer> buffers, std::size_t& moved,
+                            call_site site = this_call_site()) noexcept {
+    return counted_writing(std::in_place, site, moved, record().out, call::gather,
+                           const_cast<const_buffer*>(buffers.data()), detail::size_of_all(buffers), true);
+  }
 
-  // How many bytes the last failed read_exactly(), or write_all(), has moved.
-  std::size_t partial_read_size() const noexcept { return record().in.part(); }
-  std::size_t partial_write_size() const noexcept { return record().out.part(); }
-  // Permits writes after a partial write. Returns how many bytes the partial write has moved.
-  std::size_t resume_after_partial_write() noexcept { return record().out.resume_after_partial(); }
+  // How many bytes the last read, or write, has moved that failed. A write that fails with errc::partial_write leaves
+  // the count as it is. After an operation that succeeds the count is unspecified.
+  std::size_t partial_read_size() const noexcept { return record().count_of_reads(); }
+  std::size_t partial_write_size() const noexcept { return record().count_of_writes(); }
+  // Permits writes after a partial write. Returns how many bytes the partial write has moved; if there is none,
+  // partial_write_size().
+  std::size_t resume_after_partial_write() noexcept { return record().resume_after_partial_write(); }
 
  private:
   reading read(mutable_buffer buffer, bool whole, call_site site) noexcept {

@@ -54,8 +54,8 @@ struct send_passing_operation : pointing_operation<send_passing_operation> {
     return side->has_partial_write() ? side->try_behind_cut(*this) : transfer_operation::try_now();
   }
   result<std::size_t> take() noexcept {
-    if (error == 0) return done;
-    return failure_of_transfer(error);
+    if (error != 0) return failure_of_transfer(*this);
+    return done;
   }
   void resumed() noexcept {
     if (holds != 0) side->let_go_of_held(*this);
@@ -76,7 +76,7 @@ struct receive_passing_operation : pointing_operation<receive_passing_operation>
         count(fds.size()) {}
   bool point() noexcept;
   result<received_with_fds> take() noexcept {
-    if (error != 0) return failure_of_transfer(error);
+    if (error != 0) return failure_of_transfer(*this);
     return received_with_fds{done, raw.passed, raw.cut != 0};
   }
 
@@ -103,6 +103,12 @@ class unix_stream : public socket_stream {
   // ETOOMANYREFS, if too many fds are in flight.
   auto send_with_fds(const_buffer data, std::span<const int> fds, call_site site = this_call_site()) noexcept {
     return primitive::operation<detail::send_passing_operation>(std::in_place, site, record(), data, fds);
+  }
+  // Also writes the count of the bytes to `moved`, which outlives the operation.
+  auto send_with_fds(const_buffer data, std::span<const int> fds, std::size_t& moved,
+                     call_site site = this_call_site()) noexcept {
+    using counted = detail::counting_operation<detail::send_passing_operation>;
+    return primitive::operation<counted>(std::in_place, site, moved, record(), data, fds);
   }
   // Receives at least one byte, as soon as there is one, and the fds that arrive with it, as many as fit into the span.
   // If an element of the span has an fd, that fd is closed when another fd replaces it. Errors: the errors of a read;

@@ -155,7 +155,7 @@ class basic_channel final : private detail::channel_exchange<Strength, T> {
   template <class U>
   result<void> try_send_as(U&& item) noexcept {
     detail::channel_party sender(false);
-    if (!this->send_now(sender, std::forward<U>(item))) return failure(std::errc::resource_unavailable_try_again);
+    if (!this->send_now(sender, std::forward<U>(item))) return failure(errc::full);
     if (sender.failed()) return failure(sender.error());
     return {};
   }

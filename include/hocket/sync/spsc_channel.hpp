@@ -138,7 +138,7 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
  private:
   template <class U>
   result<void> try_send_as(U&& item) noexcept {
-    if (!this->can_send()) return failure(std::errc::resource_unavailable_try_again);
+    if (!this->can_send()) return failure(errc::full);
     return push(std::forward<U>(item));
   }
 

@@ -121,7 +121,7 @@ TEST_CASE("a wait that is committed first is listed, and then ended by one: by i
     CHECK(source.line.empty());
     on.run();
     REQUIRE(got);
-    CHECK(*got == (granted ? std::error_code{} : std::make_error_code(std::errc::operation_canceled)));
+    CHECK(*got == (granted ? std::error_code{} : make_error_code(errc::cancelled)));
   }
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("what comes between the commit and the look decides: the coroutine goe
     const int before = on.posts();
     on.run();
     REQUIRE(got);
-    CHECK(*got == (what == between::permit ? std::error_code{} : std::make_error_code(std::errc::operation_canceled)));
+    CHECK(*got == (what == between::permit ? std::error_code{} : make_error_code(errc::cancelled)));
     CHECK(on.posts() == before);
     CHECK(source.line.empty());
   }

@@ -58,7 +58,7 @@ class waited {
     return ended::timed_out;
   }
   std::error_code code() const noexcept {
-    return std::make_error_code(how_ == ended::cancelled ? std::errc::operation_canceled : std::errc::timed_out);
+    return make_error_code(how_ == ended::cancelled ? errc::cancelled : errc::deadline_exceeded);
   }
 
   ended how_ = ended::well;

@@ -54,6 +54,9 @@
 //   std::span<const std::byte> list_of_addresses() const noexcept;
 //                                                      // only if addresses that others write to stand in memory to
 //                                                      // which it points, as a list of buffers
+//   void wait_failed() noexcept;                       // only if it wants to know: a stop, a deadline or a kill has
+//   ended
+//                                                      // the await, perhaps before try_now() or begin(); no take()
 //   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
 //                                                      // taken if it was granted. May be called again.
 //
@@ -110,6 +113,12 @@ template <class Op>
     if (how == wait_end::killed) return failure(errc::killed);
   }
   return failure_of(how);
+}
+// The same, for an operation that is told of it.
+template <class Op>
+[[nodiscard]] failure fail_wait([[maybe_unused]] Op& op, wait_end how) {
+  if constexpr (requires { op.wait_failed(); }) op.wait_failed();
+  return failure_of_wait<Op>(how);
 }
 
 [[noreturn, HOCKET_COLD, HOCKET_NOINLINE]] void throw_roomless();
@@ -272,11 +281,11 @@ class [[nodiscard]] wait : public own_awaiter {
   given_by_t<Op> await_resume() {
     if (state_ == state::possible) [[likely]]
       return what_.op_.take();
-    if (state_ == state::pausing) return failure_of_wait<Op>(ended_);
+    if (state_ == state::pausing) return fail_wait(what_.op_, ended_);
     [[maybe_unused]] const resumption<Op> over(what_.op_);
     if (state_ == state::without_room) throw_roomless();
     const wait_end how = finish();
-    if (how != wait_end::granted && !granted_late(how)) return failure_of_wait<Op>(how);
+    if (how != wait_end::granted && !granted_late(how)) return fail_wait(what_.op_, how);
     return what_.op_.take();
   }
 

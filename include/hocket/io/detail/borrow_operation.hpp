@@ -28,7 +28,7 @@ struct borrow_operation : transfer_operation {
   bool has_it() const noexcept { return ended != 0; }
   result<borrowed_bytes> take() noexcept {
     if (error != 0) [[unlikely]]
-      return failure_of_transfer(error);
+      return failure_of_transfer(*this);
     return borrowed_bytes(static_cast<lent_block*>(std::exchange(data, nullptr)), done);
   }
   void resumed() noexcept {
@@ -38,7 +38,7 @@ struct borrow_operation : transfer_operation {
  private:
   void expect_nothing_lent() const noexcept {
     if constexpr (debug_checks) {
-      // ORDER: relaxed, pairs with nothing: an fd for a notice.
+      // ORDER: relaxed, pairs with nothing: a number for a notice.
       if (side->of().lent.load(std::memory_order_relaxed) != 0) [[unlikely]]
         notice(
             "a read waits for bytes to lend while earlier ones are still held: give them back before, so that a "

@@ -57,9 +57,10 @@
 //
 // A transfer may be wanted whole (write_all(), read_exactly()). Once a part of it is moved, nothing may come in
 // between. So its party does not give the word up before it ends or waits in the word: a coroutine that has moved a
-// part in try_now() keeps the word until begin(), as `holds` in the transfer says. And while a write is half done the
-// number of its bytes has a mark, which its end takes away. If its wait ends otherwise, the mark stays: the next write
-// fails with partial_write, until resume_after_partial().
+// part in try_now() keeps the word until begin(), as `holds` in the transfer says. And while a write is half done, its
+// count stands here with a mark, which its end takes away. If its wait ends otherwise, the mark stays: the next write
+// fails with partial_write, until resume_after_partial(). The counts of operations that failed are other ones
+// (open_descriptor.hpp): an operation that ends in the line must not touch the count of the write before it.
 //
 // # Late operations
 //
@@ -79,6 +80,7 @@
 #include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/io/detail/transfer.hpp>
 #include <cstdint>
+#include <optional>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -127,20 +129,25 @@ class direction final : public primitive::wait_source {
   // Instead of begin(), after a try_now() that was not enough.
   void let_go_of_held(transfer& what) noexcept;
 
-  // How many bytes a transfer has moved that failed in the middle; the last one.
-  std::size_t part() const noexcept {
-    // ORDER: relaxed, pairs with the store in note_part(): an fd for the stream's users.
-    return part_.load(std::memory_order_relaxed) & ~cut_mark;
-  }
-  // That transfer was a write, and has ended in its middle: what comes next would stand there.
+  // A write is half done, or has ended in its middle: what comes next would stand there.
   bool has_partial_write() const noexcept {
-    // ORDER: relaxed, as above.
-    return (part_.load(std::memory_order_relaxed) & cut_mark) != 0;
+    // ORDER: relaxed, pairs with the store in note_part(): for the one who makes the calls.
+    return (count_.load(std::memory_order_relaxed) & cut_mark) != 0;
   }
-  // It may. Gives part().
-  std::size_t resume_after_partial() noexcept {
+  // What comes next may stand there. Gives the count of that write; nothing: there is none.
+  std::optional<std::size_t> resume_after_partial() noexcept {
     // ORDER: relaxed, as above.
-    return part_.fetch_and(~cut_mark, std::memory_order_relaxed) & ~cut_mark;
+    const std::size_t seen = count_.exchange(0, std::memory_order_relaxed);
+    return (seen & cut_mark) ? std::optional(seen & ~cut_mark) : std::nullopt;
+  }
+  // For a count that the descriptor keeps here: of a direction that writes nothing.
+  std::size_t count() const noexcept {
+    // ORDER: relaxed, pairs with nothing: a number for the stream's users.
+    return count_.load(std::memory_order_relaxed);
+  }
+  void set_count(std::size_t count) noexcept {
+    // ORDER: relaxed, as above.
+    count_.store(count, std::memory_order_relaxed);
   }
   const char* what() const noexcept override;
   [[nodiscard]] bool detach(primitive::waiter& entry) noexcept override;
@@ -154,7 +161,7 @@ class direction final : public primitive::wait_source {
   static constexpr word idle = 0, ready = 4, busy = 8, closed = 12;
   static constexpr word edged = 16, closing = 32;  // beside busy
   static constexpr word first_address = 64;
-  static constexpr std::size_t cut_mark = ~(~std::size_t{0} >> 1);  // in part_
+  static constexpr std::size_t cut_mark = ~(~std::size_t{0} >> 1);  // in count_
   static_assert(alignof(waiter) >= 4);
 
   static bool is_waiter(word seen) noexcept { return seen >= first_address; }
@@ -194,8 +201,8 @@ class direction final : public primitive::wait_source {
 
   primitive::atomic<word> word_{ready};
   open_descriptor& of_;
-  primitive::atomic<std::size_t> part_{0};
-  primitive::wait_queue line_;  // guarded by the mutex of the descriptor
+  primitive::atomic<std::size_t> count_{0};  // of `out`: of a write that is half done, with cut_mark
+  primitive::wait_queue line_;               // guarded by the mutex of the descriptor
 };
 
 }}}  // namespace hocket::detail

@@ -31,6 +31,12 @@
 // An event tells index and generation. Between the look at the generation and the edge the descriptor may be closed and
 // used again. Then the new one gets an edge that tells of nothing: one call that would block.
 //
+// # Counts
+//
+// An operation of bytes that fails leaves its count, also if a stop or a deadline ended it before its first call. It
+// does so itself, at the end of its await, since nobody else knows of all ends. There are two counts, of reads and of
+// writes, and a third of the write that is half done (direction.hpp). They lie in the words of the three directions.
+//
 // # Access
 //
 // attach_here(), is_attached(): the thread of a coroutine that is about to wait. hand_over(): the party that has the
@@ -76,6 +82,13 @@ class open_descriptor {
   // The owner's. Both once.
   void close() noexcept;
   void drop() noexcept;
+  // The operation of `what` has failed.
+  [[HOCKET_COLD]] void keep_count(const transfer& what) noexcept;
+  // How many bytes the last operation has moved that failed.
+  std::size_t count_of_reads() const noexcept { return in.count(); }
+  std::size_t count_of_writes() const noexcept { return peer.count(); }
+  // Permits writes after a partial write. Gives the count of that write; if there is none, count_of_writes().
+  std::size_t resume_after_partial_write() noexcept { return out.resume_after_partial().value_or(count_of_writes()); }
   // The fd stays what it is until leave_fd(). False: the descriptor is closed, or being closed.
   bool enter_fd() noexcept;
   void leave_fd() noexcept { direction_closed(); }

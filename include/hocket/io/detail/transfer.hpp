@@ -32,6 +32,7 @@ enum class call_kind : std::uint8_t {
   send,             // the messages of the message_batch at `data`
   receive_passing,  // bytes and descriptors into the passing at `data` (passing.hpp)
   send_passing,     // bytes and descriptors of the passing at `data`
+  send_file,        // bytes of the file_part at `data` (send_file.hpp)
   child,            // the end of a child process; `done` becomes its status (process.hpp)
   look,             // nothing: is one of the events of poll(2) in `size` there?
 };
@@ -51,7 +52,12 @@ struct transfer {
   transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all = false) noexcept;
 
   bool writes() const noexcept {
-    return kind == call_kind::write || kind == call_kind::gather || kind == call_kind::send_passing;
+    return kind == call_kind::write || kind == call_kind::gather || kind == call_kind::send_passing ||
+           kind == call_kind::send_file;
+  }
+  // As opposed to accepts, connects, messages and looks: its failure leaves a count (open_descriptor.hpp).
+  bool moves_bytes() const noexcept {
+    return writes() || kind <= call_kind::read_all || kind == call_kind::receive_passing;
   }
   // A part of what is wanted whole was moved: nothing else may come in between.
   bool is_half_done() const noexcept { return whole != 0 && done != 0 && ended == 0; }

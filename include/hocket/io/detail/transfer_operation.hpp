@@ -10,10 +10,14 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 open_descriptor& no_descriptor() noexcept;
 
 [[HOCKET_COLD, HOCKET_NOINLINE]] failure failure_of_transfer(int error) noexcept;
+// The same, of a transfer: its count is kept.
+[[HOCKET_COLD, HOCKET_NOINLINE]] failure failure_of_transfer(const transfer& what) noexcept;
 
 struct transfer_operation : transfer {
   static constexpr std::uint8_t price = 16;
   using transfer::transfer;
+
+  void wait_failed() noexcept { side->of().keep_count(*this); }
 
   bool try_now() noexcept { return side->try_now(*this); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { side->begin(wait, entry, *this); }
@@ -54,7 +58,7 @@ struct bytes_operation : transfer_operation {
   std::span<const std::byte> list_of_addresses() const noexcept;
   result<std::size_t> take() noexcept {
     if (error != 0) [[unlikely]]
-      return failure_of_transfer(error);
+      return failure_of_transfer(*this);
     return done;
   }
   void resumed() noexcept {
@@ -63,7 +67,7 @@ struct bytes_operation : transfer_operation {
   }
 };
 
-// Behind a write that was cut short no other is made (stream.hpp).
+// Behind a partial write no other is made (stream.hpp).
 struct write_operation : bytes_operation {
   using bytes_operation::bytes_operation;
 
@@ -72,6 +76,24 @@ struct write_operation : bytes_operation {
       return side->try_behind_cut(*this);
     return bytes_operation::try_now();
   }
+};
+
+// Also writes the count of Op to a variable of the caller, whatever ends it.
+template <class Op>
+struct counting_operation : Op {
+  template <class... A>
+  explicit counting_operation(std::size_t& into, A&&... of) noexcept : Op(std::forward<A>(of)...), moved(&into) {}
+
+  result<std::size_t> take() noexcept {
+    *moved = this->done;
+    return Op::take();
+  }
+  void wait_failed() noexcept {
+    *moved = this->done;
+    Op::wait_failed();
+  }
+
+  std::size_t* moved;
 };
 
 enum class looking : std::uint8_t { in, out, peer };

@@ -45,7 +45,7 @@ class asio_outcome {
   }
 
  private:
-  std::error_code error_ = std::make_error_code(std::errc::operation_canceled);
+  std::error_code error_ = make_error_code(errc::cancelled);
   std::exception_ptr thrown_;
   std::optional<std::tuple<T...>> values_;
 };
