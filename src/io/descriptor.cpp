@@ -24,9 +24,9 @@ failure failure_of_transfer(int error) noexcept {
   return failure(std::error_code(error, std::system_category()));
 }
 
-failure failure_of_transfer(const transfer& what) noexcept {
-  what.side->of().keep_count(what);
-  return failure_of_transfer(what.error);
+failure failure_of_transfer(const transfer& failed) noexcept {
+  failed.side->of().save_count(failed);
+  return failure_of_transfer(failed.error);
 }
 
 open_descriptor& no_descriptor() noexcept {
@@ -69,8 +69,8 @@ std::size_t events_of(looking what) noexcept {
 
 }  // namespace
 
-look_operation::look_operation(open_descriptor& of, looking what) noexcept
-    : transfer_operation(side_of(of, what), call_kind::look, nullptr, events_of(what)) {}
+look_operation::look_operation(open_descriptor& record, looking awaited) noexcept
+    : transfer_operation(side_of(record, awaited), call_kind::look, nullptr, events_of(awaited)) {}
 
 }  // namespace detail
 

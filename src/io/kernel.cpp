@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/uio.h>
 
@@ -171,28 +170,6 @@ call_end gather(const open_descriptor& at, transfer& what) noexcept {
   do put = write_parts(at, parts);
   while (put == -EINTR);
   return put <= 0 ? failed(what, put == 0 ? -EIO : put) : moved(at, what, static_cast<std::size_t>(put), parts.bytes());
-}
-
-// What one party sends of a file at once.
-constexpr std::size_t most_of_file = std::size_t{256} * 1024;
-
-// sendfile(2) has no flag that makes one call non-blocking.
-bool may_block(const open_descriptor& at) noexcept {
-  const int flags = ::fcntl(at.native_handle(), F_GETFL);
-  return flags >= 0 && (flags & O_NONBLOCK) == 0;
-}
-
-// A call that has sent less than asked tells nothing: the file may end there.
-call_end send_file(const open_descriptor& at, transfer& what) noexcept {
-  if (what.done == 0 && may_block(at)) return what.fail(EINVAL), call_end::done;
-  const file_part& from = *static_cast<const file_part*>(what.data);
-  const std::size_t asked = std::min(what.size - what.done, most_of_file);
-  long put = 0;
-  do put = system_calls::send_file_without_signal(at.native_handle(), from.fd, from.offset + what.done, asked);
-  while (put == -EINTR);
-  if (put < 0) return failed(what, put);
-  what.done += static_cast<std::size_t>(put);
-  return put == 0 || what.done == what.size ? ended(what, call_end::done) : call_end::more;
 }
 
 // The connection ended before it was accepted, or its network failed (accept(2)): the next one is accepted.
@@ -357,9 +334,9 @@ call_end send_passing(const open_descriptor& at, transfer& what) noexcept {
 }
 
 call_end look(const open_descriptor& at, transfer& what) noexcept {
-  pollfd one{at.native_handle(), static_cast<short>(what.size), 0};
+  pollfd polled{at.native_handle(), static_cast<short>(what.size), 0};
   long found = 0;
-  do found = system_calls::told(::poll(&one, 1, 0));
+  do found = system_calls::told(::poll(&polled, 1, 0));
   while (found == -EINTR);
   if (found < 0) return failed(what, found);
   return found > 0 ? ended(what, call_end::done) : call_end::blocks;
@@ -393,7 +370,7 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
     case call_kind::send: return send(at, what);
     case call_kind::receive_passing: return receive_passing(at, what);
     case call_kind::send_passing: return send_passing(at, what);
-    case call_kind::send_file: return send_file(at, what);
+    case call_kind::send_file: return send_part_of_file(at.native_handle(), what);
     case call_kind::child: return what.fail(EOPNOTSUPP), call_end::done;  // of pidfds: child.cpp
     case call_kind::look: return look(at, what);
   }

@@ -84,11 +84,11 @@ void open_descriptor::direction_closed() noexcept {
   drop();
 }
 
-// What is refused behind a partial write leaves the count of that one. While the descriptor is used, no other comes in
-// its place.
-void open_descriptor::keep_count(const transfer& what) noexcept {
-  if (!what.moves_bytes() || what.error == transfer::partial_write || !try_use()) return;
-  if (what.generation == generation()) (what.writes() ? peer : in).set_count(what.done);
+// A write that is refused behind a partial write leaves the count of that one. The use keeps other descriptors out of
+// this place.
+void open_descriptor::save_count(const transfer& failed) noexcept {
+  if (!failed.moves_bytes() || failed.error == transfer::partial_write || !try_use()) return;
+  if (failed.generation == generation()) (failed.writes() ? peer : in).set_count(failed.done);
   drop();
 }
 

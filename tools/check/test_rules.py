@@ -67,6 +67,13 @@ def indexed(text, b=None, **pages):
     return {"docs/README.md": text + "\n", **above, **{f"docs/{name}.md": page_text for name, page_text in pages.items()}}
 
 
+def errors(*rows):
+    """One error in the source, and the page with these rows."""
+    return {"include/hocket/base/error.hpp": "enum class errc {\n  full = 1,  // no room\n};\n", "docs/waits.md": "".join(rows),
+            "src/base/error.cpp": 'case errc::full: return "the queue is full";\n'
+                                  "case errc::full: return std::errc::resource_unavailable_try_again;\n"}
+
+
 def knot(layer, nouns):
     """Headers without a cycle of files: each source includes the header of the next noun."""
     files = {}
@@ -253,6 +260,12 @@ SAMPLES = {
                                                 "[a]\n\n[a]: a.md#b\n", "`[a](a.md)`")),
          {"docs/a.md": ""}, indexed("", b=""), indexed("[d](decisions)", **{"decisions/001-a": ""}),
          {**indexed(""), "tests/README.md": "text\n[s](gone.py)\n"}]),
+    "errors": (
+        [errors("| `errc::full` | `resource_unavailable_try_again` | the queue is full | a try |\n")],
+        [errors(row) for row in (
+            "", "| `errc::full` | `timed_out` | the queue is full | |\n",
+            "| `errc::full` | `resource_unavailable_try_again` | it is full | |\n",
+            "| `errc::full` | `resource_unavailable_try_again` | the queue is full | |\n| `errc::gone` | `io_error` | gone | |\n")]),
     "sleeps": (
         [{"tests/unit/core/a_test.cpp": "// no sleep_for here\nlp.run_for(1s);\n"}, source("usleep(1);\n"),
          {"tests/a.cpp": 'TEST_CASE("x" * doctest::skip(!debug_checks)) {}\n'},

@@ -8,12 +8,12 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // The errors that hocket itself gives. Each value equals the nearest std::errc, too.
 enum class errc {
-  closed = 1,         // the channel was closed; equals std::errc::broken_pipe
-  killed = 2,         // the coroutine was killed, and the wait reports it; equals std::errc::operation_canceled
-  end_of_stream = 3,  // a stream ended in the middle of the data to read; equals std::errc::no_message_available
-  partial_write = 4,  // an earlier write to the stream was partial (io/stream.hpp); equals std::errc::io_error
-  cancelled = 5,      // the coroutine was cancelled, or what it waited for was closed; equals
-                      // std::errc::operation_canceled
+  closed = 1,             // the channel was closed; equals std::errc::broken_pipe
+  killed = 2,             // the coroutine was killed, and the wait reports it; equals std::errc::operation_canceled
+  end_of_stream = 3,      // a stream ended in the middle of the data to read; equals std::errc::no_message_available
+  partial_write = 4,      // an earlier write to the stream was partial (io/stream.hpp); equals std::errc::io_error
+  cancelled = 5,          // the coroutine was cancelled, or what it waited for was closed; equals
+                          // std::errc::operation_canceled
   deadline_exceeded = 6,  // a deadline of the wait, or of its coroutine, has passed; equals std::errc::timed_out
   full = 7,               // there is no room in a queue; equals std::errc::resource_unavailable_try_again
   peer_lost = 8,          // the system has given up a peer that does not answer: ETIMEDOUT of a connect, a read or a

@@ -68,8 +68,7 @@ class [[nodiscard]] outcome {
   // The error code: operation_canceled if the child was cancelled or killed; no error for a value and for an exception.
   std::error_code error() const noexcept {
     if (kind_ == outcome_kind::error || kind_ == outcome_kind::timed_out) return error_;
-    if (kind_ == outcome_kind::cancelled || kind_ == outcome_kind::killed)
-      return make_error_code(errc::cancelled);
+    if (kind_ == outcome_kind::cancelled || kind_ == outcome_kind::killed) return make_error_code(errc::cancelled);
     return {};
   }
 

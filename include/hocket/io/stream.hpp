@@ -110,8 +110,8 @@ class stream : public descriptor {
 
   // How many bytes the last read, or write, has moved that failed. A write that fails with errc::partial_write leaves
   // the count as it is. After an operation that succeeds the count is unspecified.
-  std::size_t partial_read_size() const noexcept { return record().count_of_reads(); }
-  std::size_t partial_write_size() const noexcept { return record().count_of_writes(); }
+  std::size_t partial_read_size() const noexcept { return record().failed_read_size(); }
+  std::size_t partial_write_size() const noexcept { return record().failed_write_size(); }
   // Permits writes after a partial write. Returns how many bytes the partial write has moved; if there is none,
   // partial_write_size().
   std::size_t resume_after_partial_write() noexcept { return record().resume_after_partial_write(); }

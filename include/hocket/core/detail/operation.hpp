@@ -106,19 +106,19 @@ detail::misused operator co_await(Primitive<Of...>&) noexcept {
 namespace detail {
 
 // The error of a wait that was not granted; unwinds the coroutine if it was killed.
-[[nodiscard]] failure failure_of(wait_end how);
+[[nodiscard]] failure failure_of(wait_end cause);
 template <class Op>
-[[nodiscard]] failure failure_of_wait(wait_end how) {
+[[nodiscard]] failure failure_of_wait(wait_end cause) {
   if constexpr (reports_kill<Op>) {
-    if (how == wait_end::killed) return failure(errc::killed);
+    if (cause == wait_end::killed) return failure(errc::killed);
   }
-  return failure_of(how);
+  return failure_of(cause);
 }
 // The same, for an operation that is told of it.
 template <class Op>
-[[nodiscard]] failure fail_wait([[maybe_unused]] Op& op, wait_end how) {
+[[nodiscard]] failure fail_wait([[maybe_unused]] Op& op, wait_end cause) {
   if constexpr (requires { op.wait_failed(); }) op.wait_failed();
-  return failure_of_wait<Op>(how);
+  return failure_of_wait<Op>(cause);
 }
 
 [[noreturn, HOCKET_COLD, HOCKET_NOINLINE]] void throw_roomless();

@@ -129,12 +129,12 @@ class direction final : public primitive::wait_source {
   // Instead of begin(), after a try_now() that was not enough.
   void let_go_of_held(transfer& what) noexcept;
 
-  // A write is half done, or has ended in its middle: what comes next would stand there.
+  // A write is half done, or has ended in its middle: the bytes of another write would follow its part.
   bool has_partial_write() const noexcept {
-    // ORDER: relaxed, pairs with the store in note_part(): for the one who makes the calls.
+    // ORDER: relaxed, pairs with the store in note_part(): for the party that makes the calls.
     return (count_.load(std::memory_order_relaxed) & cut_mark) != 0;
   }
-  // What comes next may stand there. Gives the count of that write; nothing: there is none.
+  // Permits that. Gives the count of that write; nothing: there is none.
   std::optional<std::size_t> resume_after_partial() noexcept {
     // ORDER: relaxed, as above.
     const std::size_t seen = count_.exchange(0, std::memory_order_relaxed);

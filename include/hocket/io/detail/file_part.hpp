@@ -1,6 +1,6 @@
 // A part of a file to be sent: what a transfer of the kind send_file points to.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/io/detail/transfer.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -10,5 +10,8 @@ struct file_part {
   int fd;
   std::uint32_t spare = 0;  // an operation has no padding
 };
+
+// One call of sendfile(2), for a transfer of the kind send_file to this fd.
+call_end send_part_of_file(int fd, transfer& sending) noexcept;
 
 }}}  // namespace hocket::detail

@@ -34,8 +34,8 @@
 // # Counts
 //
 // An operation of bytes that fails leaves its count, also if a stop or a deadline ended it before its first call. It
-// does so itself, at the end of its await, since nobody else knows of all ends. There are two counts, of reads and of
-// writes, and a third of the write that is half done (direction.hpp). They lie in the words of the three directions.
+// does so itself, at the end of its await, since no other party knows of all ends. There are two counts, of reads and
+// of writes, and a third of the write that is half done (direction.hpp). They lie in the words of the three directions.
 //
 // # Access
 //
@@ -61,7 +61,7 @@ enum class descriptor_kind : std::uint8_t {
 
 // One driver watches one descriptor, for one group.
 struct registration : list_node {
-  explicit registration(open_descriptor& one) noexcept : of(one) {}
+  explicit registration(open_descriptor& record) noexcept : of(record) {}
 
   open_descriptor& of;
   io_driver* at = nullptr;      // alive while it is not null
@@ -82,13 +82,13 @@ class open_descriptor {
   // The owner's. Both once.
   void close() noexcept;
   void drop() noexcept;
-  // The operation of `what` has failed.
-  [[HOCKET_COLD]] void keep_count(const transfer& what) noexcept;
+  // The operation of this transfer has failed.
+  [[HOCKET_COLD]] void save_count(const transfer& failed) noexcept;
   // How many bytes the last operation has moved that failed.
-  std::size_t count_of_reads() const noexcept { return in.count(); }
-  std::size_t count_of_writes() const noexcept { return peer.count(); }
-  // Permits writes after a partial write. Gives the count of that write; if there is none, count_of_writes().
-  std::size_t resume_after_partial_write() noexcept { return out.resume_after_partial().value_or(count_of_writes()); }
+  std::size_t failed_read_size() const noexcept { return in.count(); }
+  std::size_t failed_write_size() const noexcept { return peer.count(); }
+  // Permits writes after a partial write. Gives the count of that write; if there is none, failed_write_size().
+  std::size_t resume_after_partial_write() noexcept { return out.resume_after_partial().value_or(failed_write_size()); }
   // The fd stays what it is until leave_fd(). False: the descriptor is closed, or being closed.
   bool enter_fd() noexcept;
   void leave_fd() noexcept { direction_closed(); }

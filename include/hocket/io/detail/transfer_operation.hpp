@@ -10,14 +10,14 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 open_descriptor& no_descriptor() noexcept;
 
 [[HOCKET_COLD, HOCKET_NOINLINE]] failure failure_of_transfer(int error) noexcept;
-// The same, of a transfer: its count is kept.
-[[HOCKET_COLD, HOCKET_NOINLINE]] failure failure_of_transfer(const transfer& what) noexcept;
+// The same, of a transfer, whose count is kept.
+[[HOCKET_COLD, HOCKET_NOINLINE]] failure failure_of_transfer(const transfer& failed) noexcept;
 
 struct transfer_operation : transfer {
   static constexpr std::uint8_t price = 16;
   using transfer::transfer;
 
-  void wait_failed() noexcept { side->of().keep_count(*this); }
+  void wait_failed() noexcept { side->of().save_count(*this); }
 
   bool try_now() noexcept { return side->try_now(*this); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { side->begin(wait, entry, *this); }
@@ -81,8 +81,9 @@ struct write_operation : bytes_operation {
 // Also writes the count of Op to a variable of the caller, whatever ends it.
 template <class Op>
 struct counting_operation : Op {
-  template <class... A>
-  explicit counting_operation(std::size_t& into, A&&... of) noexcept : Op(std::forward<A>(of)...), moved(&into) {}
+  template <class... Args>
+  explicit counting_operation(std::size_t& into, Args&&... args) noexcept
+      : Op(std::forward<Args>(args)...), moved(&into) {}
 
   result<std::size_t> take() noexcept {
     *moved = this->done;
@@ -101,7 +102,7 @@ enum class looking : std::uint8_t { in, out, peer };
 // Readiness takes nothing, so a select may wait for it.
 struct look_operation : transfer_operation {
   using value_type = void;
-  look_operation(open_descriptor& of, looking what) noexcept;
+  look_operation(open_descriptor& record, looking awaited) noexcept;
   result<void> take() noexcept {
     if (error != 0) [[unlikely]]
       return failure_of_transfer(error);

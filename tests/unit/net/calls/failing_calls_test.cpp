@@ -1,14 +1,17 @@
 // Every system call that I/O makes fails once, at each of its places: a scenario that uses all operations then ends as
 // it should, or with that error; it never hangs, and leaves no descriptor open.
+#include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/io/buffered_reader.hpp>
 #include <hocket/io/poll_fds.hpp>
+#include <hocket/io/read_all.hpp>
 #include <hocket/io/send_file.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/net/udp.hpp>
+#include <hocket/net/unix_stream.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/time/within.hpp>
 
@@ -21,6 +24,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -228,18 +232,85 @@ TEST_CASE("what only helps may fail: the scenario goes on, or tells the error") 
   }
 }
 
-// The peer has the first part of a message: what came next would stand in its middle.
-TEST_CASE("a write that fails in its middle for want of memory is cut short") {
-  auto door = tcp::listener::bind("127.0.0.1:0").value();
-  auto near = sync_wait(tcp::connect(door.local_address())).value();
-  auto far = sync_wait(door.accept()).value();
+// The peer has the first part of a message: what came next would stand in its middle. Each call that writes, by each
+// error that leaves the connection open.
+TEST_CASE("a write that fails in its middle for want of memory is partial, and nothing is written behind it") {
   const std::string much(500'000, 'm');  // several calls
-  fail_call(called::send, 3, ENOBUFS);
-  CHECK(sync_wait(near.write_all(much)).error_or({}) == std::errc::no_buffer_space);
-  fail_call(called::count, 0, 0);
-  const std::size_t part = near.partial_write_size();
-  CHECK(part > 0);
-  CHECK(sync_wait(near.write_all("next")).error_or({}) == errc::partial_write);
-  CHECK(near.resume_after_partial_write() == part);
-  CHECK(sync_wait(near.write_all("rest")) == std::size_t{4});
+  const std::array<const_buffer, 2> parts{much, much};
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
+  REQUIRE(std::fwrite(much.data(), 1, much.size(), file.get()) == much.size());
+  REQUIRE(std::fwrite(much.data(), 1, much.size(), file.get()) == much.size());
+  REQUIRE(std::fflush(file.get()) == 0);
+  for (const called call : {called::send, called::sendmsg, called::sendfile}) {
+    for (const int error : {ENOBUFS, ENOMEM}) {
+      CAPTURE(call_names[static_cast<std::size_t>(call)]);
+      CAPTURE(error);
+      auto [near, far] = make_unix_pair().value();
+      std::size_t moved = 0;
+      const auto write = [&]() -> result<std::size_t> {
+        if (call == called::send) return sync_wait(within(1s, near.write_all(much, moved)));
+        if (call == called::sendmsg) return sync_wait(within(1s, near.write_all(parts, moved)));
+        return sync_wait(within(1s, send_file(near, ::fileno(file.get()), 0, 2 * much.size(), moved)));
+      };
+      fail_call(call, 2, error);
+      CHECK(write().error_or({}) == std::error_code(error, std::system_category()));
+      fail_call(called::count, 0, 0);
+      CHECK(moved > 0);
+      CHECK(near.partial_write_size() == moved);
+      const std::array<const int, 1> fds{::fileno(file.get())};
+      CHECK(sync_wait(near.write_some("next")).error_or({}) == errc::partial_write);
+      CHECK(sync_wait(near.write_all("next")).error_or({}) == errc::partial_write);
+      CHECK(sync_wait(near.write_some(parts)).error_or({}) == errc::partial_write);
+      CHECK(sync_wait(near.write_all(parts)).error_or({}) == errc::partial_write);
+      CHECK(sync_wait(near.send_with_fds("next", fds)).error_or({}) == errc::partial_write);
+      CHECK(sync_wait(send_file(near, fds[0], 0, 1)).error_or({}) == errc::partial_write);
+      CHECK(near.partial_write_size() == moved);
+      CHECK(near.resume_after_partial_write() == moved);
+      std::string room(moved, '\0');
+      CHECK(sync_wait(far.read_exactly(room)) == moved);
+      CHECK(sync_wait(near.write_all("rest")) == std::size_t{4});
+      std::array<char, 4> rest{};
+      CHECK(sync_wait(far.read_exactly(rest)) == std::size_t{4});
+      CHECK(std::string_view(rest.data(), 4) == "rest");
+    }
+  }
+}
+
+// Keepalive probes and TCP_USER_TIMEOUT end connections with ETIMEDOUT.
+TEST_CASE("a peer that the system has given up is lost, and no deadline has passed") {
+  const std::string much(500'000, 'm');
+  const std::array<const_buffer, 2> parts{much, much};
+  std::array<char, 4> room{};
+  const std::array<mutable_buffer, 2> rooms{room, room};
+  std::array<unique_fd, 1> fds;
+  const std::array<int, 1> sent{0};
+  const auto lost = [&](called call, auto operation) {
+    CAPTURE(call_names[static_cast<std::size_t>(call)]);
+    fail_call(call, 1, ETIMEDOUT);
+    const auto returned = sync_wait(within(long_enough, std::move(operation)));
+    fail_call(called::count, 0, 0);
+    REQUIRE_FALSE(returned.has_value());
+    CHECK(returned.error() == errc::peer_lost);
+    CHECK(returned.error() == std::errc::connection_aborted);
+    CHECK(returned.error() != std::errc::timed_out);
+  };
+  auto [near, far] = make_unix_pair().value();
+  lost(called::recv, near.read_some(room));
+  lost(called::recv, near.read_exactly(room));
+  lost(called::recv, near.read_borrowed());
+  lost(called::recv, near.read_idle());
+  lost(called::recv, read_all(near));
+  lost(called::recvmsg, near.read_some(rooms));
+  lost(called::recvmsg, near.read_exactly(rooms));
+  lost(called::recvmsg, near.receive_with_fds(room, fds));
+  lost(called::send, near.write_some(much));
+  lost(called::send, near.write_all(much));
+  lost(called::sendmsg, near.write_some(parts));
+  lost(called::sendmsg, near.write_all(parts));
+  lost(called::sendmsg, near.send_with_fds("x", sent));
+  auto door = tcp::listener::bind("127.0.0.1:0").value();
+  lost(called::connect, tcp::connect(door.local_address()));
+  auto socket = udp::socket::bind("127.0.0.1:0").value();
+  lost(called::recvmmsg, socket.receive(room));
+  lost(called::sendmmsg, socket.send("x", socket.local_address()));
 }
