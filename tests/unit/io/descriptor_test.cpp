@@ -267,6 +267,29 @@ TEST_CASE("a write that fails in the middle tells how much it has written") {
   CHECK(end.partial_read_size() == 3);
 }
 
+TEST_CASE("an operation of a descriptor that is gone leaves no count at the next one") {
+  std::array<char, 8> buffer{};
+  auto [near, far] = connected();
+  auto late = far.read_exactly(buffer);
+  far = stream();
+  near = stream();
+  std::vector<stream_pair> next;  // one of them is in the place of the former one
+  for (int i = 0; i < 4; ++i) {
+    next.push_back(connected());
+    for (stream* one : {&next.back().near, &next.back().far}) {
+      stream& other = one == &next.back().near ? next.back().far : next.back().near;
+      sync_wait(other.write_all("abc")).value();
+      CHECK_FALSE(sync_wait(within(1ms, one->read_exactly(buffer))));
+      CHECK(one->partial_read_size() == 3);
+    }
+  }
+  CHECK(sync_wait(std::move(late)).error_or({}) == std::errc::bad_file_descriptor);
+  for (const stream_pair& pair : next) {
+    CHECK(pair.near.partial_read_size() == 3);
+    CHECK(pair.far.partial_read_size() == 3);
+  }
+}
+
 TEST_CASE("a descriptor is adopted, and given up open, unless an operation is under way") {
   const int number = ::eventfd(0, EFD_CLOEXEC);
   auto one = descriptor::adopt(number).value();
