@@ -116,7 +116,7 @@ result<udp::socket> memory_core::open_datagrams(const socket_address& at, const 
 
 open_descriptor* memory_core::open(const socket_address& to, const socket_address& from, bool, int& error) noexcept
     try {
-  if (!to.is_valid()) return error = EINVAL, nullptr;
+  if (!to.is_valid() || to.is_unnamed()) return error = EINVAL, nullptr;
   auto made = std::make_unique<memory_end>(*this);
   made->peer = to;
   made->local = from;

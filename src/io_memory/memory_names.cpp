@@ -20,7 +20,7 @@ bool has_port(const socket_address& at) noexcept { return at.kind() != socket_ad
 }  // namespace
 
 int memory_names::bind(memory_object& one, const socket_address& at, bool shares, bool v6_only) {
-  if (!at.is_valid()) return EINVAL;
+  if (!at.is_valid() || at.is_unnamed()) return EINVAL;
   const bool any_port = has_port(at) && at.port() == 0;
   const socket_address chosen = any_port ? free_address(at) : at;
   if (any_port && chosen.port() == 0) return EADDRINUSE;

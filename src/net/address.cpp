@@ -1,5 +1,6 @@
 #include <hocket/net/address.hpp>
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
 #include <cstring>
@@ -45,23 +46,61 @@ std::string host_of(int family, const void* host) {
   return text.data();
 }
 
+// A name of digits would be read as a number.
 std::string scope_of(std::uint32_t scope) {
   if (scope == 0) return {};
   std::array<char, IF_NAMESIZE> name{};
-  if (::if_indextoname(scope, name.data())) return std::string("%").append(name.data());
+  std::uint32_t number = 0;
+  if (::if_indextoname(scope, name.data()) && !read_number(name.data(), number))
+    return std::string("%").append(name.data());
   return std::string("%").append(std::to_string(scope));
 }
 
 }  // namespace
 
 socket_address::socket_address(const void* address, std::size_t size) noexcept {
-  if (size < sizeof(sa_family_t) || size > max_size) return;
-  std::memcpy(bytes_.data(), address, size);
-  size_ = size;
-  const family is = kind();
-  if (is == family::none || (is == family::v4 && size < sizeof(sockaddr_in)) ||
-      (is == family::v6 && size < sizeof(sockaddr_in6)))
-    *this = socket_address();
+  if (size < sizeof(sa_family_t)) return;
+  switch (as<sa_family_t>(address)) {
+    case AF_INET:
+      if (size >= sizeof(sockaddr_in)) take_v4(address);
+      return;
+    case AF_INET6:
+      if (size >= sizeof(sockaddr_in6)) take_v6(address);
+      return;
+    case AF_UNIX: take_unix(static_cast<const char*>(address) + path_begins, size - path_begins); return;
+    default: return;
+  }
+}
+
+// Equal addresses have equal bytes: what is no part of an address is zero.
+void socket_address::take_v4(const void* address) noexcept {
+  auto copy = as<sockaddr_in>(address);
+  std::memset(copy.sin_zero, 0, sizeof copy.sin_zero);
+  std::memcpy(bytes_.data(), &copy, size_ = sizeof copy);
+}
+
+void socket_address::take_v6(const void* address) noexcept {
+  auto copy = as<sockaddr_in6>(address);
+  copy.sin6_flowinfo = 0;
+  std::memcpy(bytes_.data(), &copy, size_ = sizeof copy);
+}
+
+// The length of an abstract name counts. A path ends with its first zero, or where its room ends. A path that begins
+// with '@' would have the text of an abstract name: "./@name" is the same file.
+void socket_address::take_unix(const char* name, std::size_t size) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const bool is_abstract = size != 0 && name[0] == '\0';
+  if (!is_abstract) size = ::strnlen(name, size);
+  if (size > sizeof address.sun_path) return;
+  constexpr std::string_view here = "./";
+  const bool is_hidden = size != 0 && name[0] == '@' && size + here.size() <= sizeof address.sun_path;
+  char* to = address.sun_path;
+  if (is_hidden) to = std::copy(here.begin(), here.end(), to);
+  to = std::copy(name, name + size, to);
+  const bool ends_with_zero = !is_abstract && size != 0 && to != std::end(address.sun_path);
+  size_ = path_begins + static_cast<std::size_t>(to - address.sun_path) + (ends_with_zero ? 1 : 0);
+  std::memcpy(bytes_.data(), &address, size_);
 }
 
 result<socket_address> socket_address::parse(std::string_view text) noexcept {
@@ -123,16 +162,15 @@ std::error_code socket_address::assign_v6(std::string_view host, std::uint16_t p
   return {};
 }
 
-// "@name" is the abstract "\0name", whose length counts; a path ends with a zero.
+// "@name" is the abstract "\0name". No text is the address of a socket without a name.
 std::error_code socket_address::assign_unix(std::string_view path) noexcept {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.find('\0') != path.npos) return invalid();
-  if (path.size() >= sizeof address.sun_path) return std::make_error_code(std::errc::filename_too_long);
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const bool is_abstract = path.front() == '@';
-  if (is_abstract) address.sun_path[0] = '\0';
-  *this = socket_address(&address, path_begins + path.size() + (is_abstract ? 0 : 1));
+  std::array<char, sizeof(sockaddr_un::sun_path)> name{};
+  const bool is_abstract = !path.empty() && path.front() == '@';
+  if (!is_abstract && path.find('\0') != path.npos) return invalid();
+  if (path.size() > name.size()) return std::make_error_code(std::errc::filename_too_long);
+  std::copy(path.begin(), path.end(), name.begin());
+  if (is_abstract) name.front() = '\0';
+  take_unix(name.data(), path.size());
   return {};
 }
 
@@ -151,13 +189,16 @@ bool socket_address::is_loopback() const noexcept {
     case family::v4: return (ntohl(as<sockaddr_in>(data()).sin_addr.s_addr) >> 24) == 127;
     case family::v6: {
       const auto address = as<sockaddr_in6>(data());
-      return IN6_IS_ADDR_LOOPBACK(&address.sin6_addr);
+      const bool is_mapped = IN6_IS_ADDR_V4MAPPED(&address.sin6_addr);
+      return is_mapped ? address.sin6_addr.s6_addr[12] == 127 : IN6_IS_ADDR_LOOPBACK(&address.sin6_addr);
     }
     case family::unix_path: return true;
     case family::none: return false;
   }
   return false;
 }
+
+bool socket_address::is_unnamed() const noexcept { return kind() == family::unix_path && size_ == path_begins; }
 
 // Both families have the port in one place.
 std::uint16_t socket_address::port() const noexcept {
@@ -191,8 +232,9 @@ std::string socket_address::to_string() const {
     }
     case family::unix_path: {
       std::string path(reinterpret_cast<const char*>(bytes_.data()) + path_begins, size_ - path_begins);
-      if (!path.empty() && path.front() == '\0') path.front() = '@';
-      else path.resize(std::strlen(path.c_str()));
+      if (path.empty()) return "unix:";
+      if (path.front() == '\0') path.front() = '@';
+      else if (path.back() == '\0') path.pop_back();
       return path.insert(0, "unix:");
     }
     case family::none: break;

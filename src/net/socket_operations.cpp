@@ -27,6 +27,7 @@ int prepare(int fd, const socket_address& to, const socket_address& from, bool n
       ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0)
     return errno;
   if (!from.is_valid()) return 0;
+  if (from.is_unnamed()) return EINVAL;
   return ::bind(fd, static_cast<const sockaddr*>(from.data()), static_cast<socklen_t>(from.size())) == 0 ? 0 : errno;
 }
 
@@ -47,7 +48,7 @@ class kernel_opener final : public socket_opener {
 }  // namespace
 
 int new_socket(const socket_address& for_address, int type) noexcept {
-  if (!for_address.is_valid()) return -EINVAL;
+  if (!for_address.is_valid() || for_address.is_unnamed()) return -EINVAL;
   const int fd = ::socket(family_of(for_address), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   return fd < 0 ? -errno : fd;
 }

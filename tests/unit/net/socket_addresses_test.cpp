@@ -108,6 +108,29 @@ TEST_CASE("the path of a unix socket outlives its listener, and a plain file is 
   CHECK(far.peer_address().to_string() == "unix:");
 }
 
+TEST_CASE("a unix address without a name is refused by every call that binds or connects") {
+  const socket_address none("unix:");
+  REQUIRE(none.is_unnamed());
+  CHECK(tcp::listener::bind(none).error() == std::errc::invalid_argument);
+  CHECK(udp::socket::bind(none).error() == std::errc::invalid_argument);
+  CHECK(udp::socket::connect(none).error() == std::errc::invalid_argument);
+  CHECK(sync_wait(tcp::connect(none)).error() == std::errc::invalid_argument);
+  const tcp::connect_options from_none{.local_address = none};
+  CHECK(sync_wait(tcp::connect("unix:@hocket-no-such-name", from_none)).error() == std::errc::invalid_argument);
+}
+
+TEST_CASE("a client of this machine is a loopback at a listener of both families" * doctest::skip(!has_v6())) {
+  auto both = tcp::listener::bind("[::]:0").value();
+  const std::uint16_t port = both.local_address().port();
+  for (const socket_address& at : {socket_address::loopback_v4(port), socket_address("127.5.6.7:0").with_port(port),
+                                   socket_address::loopback_v6(port)}) {
+    auto near = sync_wait(tcp::connect(at)).value();
+    auto far = sync_wait(both.accept()).value();
+    CHECK(far.peer_address().is_loopback());
+    CHECK(far.local_address().is_loopback());
+  }
+}
+
 TEST_CASE("datagrams without a receiver, to a broadcast, and to a socket of another peer") {
   auto one = udp::socket::bind("127.0.0.1:0").value();
   auto two = udp::socket::bind("127.0.0.1:0").value();
