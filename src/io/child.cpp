@@ -4,6 +4,7 @@
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 
 #include "io/epoll_driver.hpp"
@@ -26,8 +27,8 @@ constexpr long pidfd_send_signal_call = 424, pidfd_open_call = 434;  // on all a
 constexpr auto by_pidfd = static_cast<idtype_t>(3);                  // P_PIDFD: not in every C library
 
 int open_pidfd(pid_t of) noexcept {
-  const long fd = ::syscall(pidfd_open_call, of, 0);
-  return fd < 0 ? -errno : static_cast<int>(fd);
+  const int fd = own_fd(static_cast<int>(::syscall(pidfd_open_call, of, 0)));
+  return fd < 0 ? -errno : fd;
 }
 
 int send_signal(int pidfd, int signal) noexcept {

@@ -1,4 +1,5 @@
 #include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
@@ -41,9 +42,9 @@ failure close_both(int epoll, int bell, int error) noexcept {
 }
 
 result<std::unique_ptr<epoll_driver>> epoll_drivers::make_driver(const driver_owner& owner) noexcept {
-  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  const int epoll = own_fd(::epoll_create1(EPOLL_CLOEXEC));
   if (epoll < 0) return close_both(-1, -1, errno);
-  const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int bell = own_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (bell < 0) return close_both(epoll, -1, errno);
   if (const int error = add(epoll, bell, EPOLLIN, ~std::uint64_t{0})) return close_both(epoll, bell, error);
   std::unique_ptr<epoll_driver> made(new (std::nothrow) epoll_driver(epoll, bell, owner));
@@ -82,7 +83,7 @@ result<fd_watch*> epoll_driver::watch_here() noexcept {
 // By the owner.
 result<fd_watch*> epoll_driver::fds() noexcept {
   if (fd_watch* const made = made_watch()) return made;
-  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  const int epoll = own_fd(::epoll_create1(EPOLL_CLOEXEC));
   if (epoll < 0) return failure(std::error_code(errno, std::system_category()));
   auto* const made = new (std::nothrow) fd_watch(epoll);
   if (!made) return close_both(epoll, -1, ENOMEM);

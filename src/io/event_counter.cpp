@@ -1,3 +1,4 @@
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/io/event_counter.hpp>
 
@@ -33,7 +34,7 @@ void count_operation::resumed() noexcept {
 }  // namespace detail
 
 result<event_counter> event_counter::make() noexcept {
-  const int fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int fd = own_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (fd < 0) return failure_of_transfer(errno);
   result<descriptor> made = take_over(fd, descriptor_kind::other);
   if (!made) return ::close(fd), failure(made.error());

@@ -1,3 +1,4 @@
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/io/file.hpp>
 #include <hocket/io/unique_fd.hpp>
 
@@ -105,7 +106,8 @@ bool makes_sense(const std::string& path, const file_options& options) noexcept 
 int open_fd(const std::string& path, const file_options& options) noexcept {
   if (!makes_sense(path, options)) return -EINVAL;
   const int flags = flags_of(options);
-  const int fd = repeated([&] { return ::open(path.c_str(), flags, static_cast<mode_t>(options.permissions)); });
+  const int fd =
+      own_fd(repeated([&] { return ::open(path.c_str(), flags, static_cast<mode_t>(options.permissions)); }));
   return fd < 0 ? -errno : fd;
 }
 

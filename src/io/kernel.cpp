@@ -1,3 +1,4 @@
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/detail/accept.hpp>
@@ -296,7 +297,7 @@ void take_passed(passing_message& from, passing& into) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(one) + i * sizeof fd, sizeof fd);
-      unique_fd passed(fd);
+      unique_fd passed(own_fd(fd));
       if (into.passed == into.count) into.cut = 1;
       else into.room[into.passed++] = std::move(passed);
     }
@@ -348,7 +349,7 @@ long accept_fd(int listener) noexcept {
   long got = 0;
   do got = system_calls::told(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   while (got < 0 && concerns_one_connection(got));
-  return got;
+  return got < 0 ? got : system_calls::told(own_fd(static_cast<int>(got)));
 }
 
 kernel& kernel::instance() noexcept {

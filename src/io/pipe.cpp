@@ -1,3 +1,4 @@
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/io/pipe.hpp>
 
 #include <array>
@@ -11,7 +12,7 @@ using namespace detail;
 
 result<pipe_ends> make_pipe() noexcept {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return failure_of_transfer(errno);
+  if (own_fds(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), ends) != 0) return failure_of_transfer(errno);
   result<descriptor> reader = descriptor_access::take_over(ends[0], descriptor_kind::other);
   result<descriptor> writer = descriptor_access::take_over(ends[1], descriptor_kind::other);
   if (!reader) ::close(ends[0]);

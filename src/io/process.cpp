@@ -1,3 +1,4 @@
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/io/process.hpp>
 #include <hocket/io/unique_fd.hpp>
 
@@ -64,7 +65,7 @@ struct planned_stream {
 // Numbers below 3 are replaced in the child one by one, so no source may be one of them. An error number, or 0.
 int move_above_standard(planned_stream& one) noexcept {
   if (one.source < 0 || one.source > 2) return 0;
-  const int copy = ::fcntl(one.source, F_DUPFD_CLOEXEC, 3);
+  const int copy = ::fcntl(one.source, F_DUPFD_CLOEXEC, first_own_fd);
   if (copy < 0) return errno;
   one.own = unique_fd(copy);
   one.source = copy;
@@ -74,7 +75,7 @@ int move_above_standard(planned_stream& one) noexcept {
 // Our end does not block. The child's does: programs expect that.
 int plan_pipe(planned_stream& one, bool child_reads) noexcept {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
+  if (own_fds(::pipe2(ends.data(), O_CLOEXEC), ends) != 0) return errno;
   one.own = unique_fd(child_reads ? ends[0] : ends[1]);
   one.parent = unique_fd(child_reads ? ends[1] : ends[0]);
   one.source = one.own.native_handle();
@@ -83,7 +84,7 @@ int plan_pipe(planned_stream& one, bool child_reads) noexcept {
 }
 
 int plan_null(planned_stream& one) noexcept {
-  const int number = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  const int number = own_fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (number < 0) return errno;
   one.own = unique_fd(number);
   one.source = number;

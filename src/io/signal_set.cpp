@@ -1,4 +1,5 @@
 #include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/io/signal_set.hpp>
 
 #include <hocket/base/detail/platform/raw_calls.hpp>
@@ -61,7 +62,7 @@ void notify_receivers(int signal) noexcept {
 
 // Under the mutex.
 signal_receiver& new_receiver() {
-  const int event_fd = ::eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
+  const int event_fd = own_fd(::eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC));
   if (event_fd < 0) fail(errno, "eventfd");
   // ORDER: relaxed, pairs with nothing: guarded by the mutex.
   auto* const fresh = new (std::nothrow) signal_receiver(event_fd, receivers.load(std::memory_order_relaxed));
@@ -113,7 +114,7 @@ signal_receiver* receive(std::initializer_list<int> signals) {
 }
 
 descriptor copy_of_event_fd(signal_receiver& receiver) try {
-  const int copy = ::fcntl(receiver.event_fd, F_DUPFD_CLOEXEC, 0);
+  const int copy = ::fcntl(receiver.event_fd, F_DUPFD_CLOEXEC, first_own_fd);
   if (copy < 0) fail(errno, "fcntl");
   result<descriptor> adopted = descriptor::adopt(copy);
   if (!adopted) ::close(copy);

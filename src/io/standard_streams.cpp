@@ -1,3 +1,4 @@
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/io/standard_streams.hpp>
 #include <hocket/io/unique_fd.hpp>
 
@@ -23,7 +24,7 @@ bool can_be_reopened(int fd, mode_t mode) noexcept {
 int reopen(int fd, int access) noexcept {
   char path[] = "/proc/self/fd/0";
   path[sizeof path - 2] = static_cast<char>('0' + fd);
-  return ::open(path, access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  return own_fd(::open(path, access | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
 }
 
 result<stream> stream_of(unique_fd fd, descriptor_kind kind) noexcept {
@@ -44,7 +45,7 @@ result<stream> standard_stream(int fd, int access) noexcept {
   if (can_be_reopened(fd, facts.st_mode)) {
     if (unique_fd own(reopen(fd, access)); own) return stream_of(std::move(own), descriptor_kind::other);
   }
-  unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+  unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, first_own_fd));
   if (!copy) return failure_of_transfer(errno);
   return stream_of(std::move(copy), kind_of_copy(facts.st_mode));
 }

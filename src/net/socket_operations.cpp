@@ -1,3 +1,4 @@
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/net/detail/socket_operations.hpp>
 
 #include <cerrno>
@@ -49,7 +50,7 @@ class kernel_opener final : public socket_opener {
 
 int new_socket(const socket_address& for_address, int type) noexcept {
   if (!for_address.is_valid() || for_address.is_unnamed()) return -EINVAL;
-  const int fd = ::socket(family_of(for_address), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int fd = own_fd(::socket(family_of(for_address), type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   return fd < 0 ? -errno : fd;
 }
 

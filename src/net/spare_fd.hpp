@@ -1,6 +1,7 @@
 // What lets a server refuse connections when there are no descriptors left.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/net/detail/server_core.hpp>
 
 #include <fcntl.h>
@@ -63,7 +64,7 @@ class server_core::spare_fd {
  private:
   // Under the mutex. Whether there is a spare.
   bool take() noexcept {
-    if (fd_ < 0) fd_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) fd_ = own_fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     // ORDER: relaxed, pairs with nothing: an acceptor that reads an old value looks again under the mutex.
     missing_.store(fd_ < 0, std::memory_order_relaxed);
     return fd_ >= 0;

@@ -1,3 +1,4 @@
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/net/detail/socket_operations.hpp>
 #include <hocket/net/unix_stream.hpp>
 
@@ -39,7 +40,7 @@ result<peer_credentials> unix_stream::credentials() const noexcept {
 
 result<unix_pair> make_unix_pair() noexcept {
   std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0)
+  if (own_fds(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), ends) != 0)
     return failure_of_transfer(errno);
   result<descriptor> near = descriptor_of_socket(ends[0], false), far = descriptor_of_socket(ends[1], false);
   if (!near) return failure(near.error());

@@ -1,5 +1,6 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
@@ -26,7 +27,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 int new_epoll() {
-  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  const int epoll = own_fd(::epoll_create1(EPOLL_CLOEXEC));
   if (epoll < 0) throw std::system_error(errno, std::system_category(), "epoll_create1");
   return epoll;
 }
@@ -39,7 +40,7 @@ int add_to(int epoll, int fd) noexcept {
 }
 
 int new_event(int epoll) {
-  const int event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int event = own_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   const int wrong = event < 0 ? errno : add_to(epoll, event);
   if (wrong == 0) return event;
   if (event >= 0) ::close(event);

@@ -1,9 +1,11 @@
 // Linux: guards, as markers or by mprotect.
 #include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/own_fds.hpp>
 
 #include "stack/platform/advice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -55,8 +57,8 @@ bool take_mappings(std::size_t count) noexcept {
 // Whether the kernel cannot read the page, which is what a guard means; asked of it by a system call, so that no signal
 // is involved. Without a descriptor for a pipe a path does: an unreadable one is no path at all.
 bool kernel_faults_at(const std::byte* page) noexcept {
-  int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+  std::array<int, 2> pipe{};
+  if (own_fds(::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK), pipe) != 0)
     return ::access(reinterpret_cast<const char*>(page), F_OK) != 0 && errno == EFAULT;
   const bool faults = ::write(pipe[1], page, 1) < 0 && errno == EFAULT;
   ::close(pipe[0]);
