@@ -274,40 +274,55 @@ call_end send(const open_descriptor& at, transfer& what) noexcept {
 // --- passed descriptors
 
 constexpr std::size_t most_passed = 253;  // the system's SCM_MAX_FD
+// Control messages of other kinds, for which options of the socket ask (SO_PASSCRED, SO_PASSSEC). Some of them come
+// before the descriptors. Without room of their own they would take the place of the descriptors.
+constexpr std::size_t room_of_others = 512;
 
 struct passing_message {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_passed * sizeof(int))> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_passed * sizeof(int)) + room_of_others> control{};
   iovec part;
   msghdr header{};
 
-  passing_message(void* bytes, std::size_t size, std::size_t descriptors) noexcept : part{bytes, size} {
+  passing_message(void* bytes, std::size_t size, std::size_t descriptors, std::size_t others) noexcept
+      : part{bytes, size} {
     header.msg_iov = &part;
     header.msg_iovlen = 1;
     if (descriptors == 0) return;
     header.msg_control = control.data();
-    header.msg_controllen = CMSG_LEN(std::min(descriptors, most_passed) * sizeof(int));
+    header.msg_controllen = CMSG_LEN(std::min(descriptors, most_passed) * sizeof(int)) + others;
   }
 };
 
-// The system may have found room for more than were asked for: it rounds up.
+// The fds of a control message, each for `use`.
+template <class Use>
+void for_each_fd(const cmsghdr& in, Use use) noexcept {
+  const std::size_t count = (in.cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  for (std::size_t i = 0; i < count; ++i) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(&in) + i * sizeof fd, sizeof fd);
+    use(unique_fd(own_fd(fd)));
+  }
+}
+
+// The system may have found room for more than were asked for. SCM_PIDFD brings a descriptor that nobody asked for
+// here.
 void take_passed(passing_message& from, passing& into) noexcept {
+  constexpr int scm_pidfd = 4;  // not in every C library
   for (cmsghdr* one = CMSG_FIRSTHDR(&from.header); one; one = CMSG_NXTHDR(&from.header, one)) {
-    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(one) + i * sizeof fd, sizeof fd);
-      unique_fd passed(own_fd(fd));
-      if (into.passed == into.count) into.cut = 1;
+    if (one->cmsg_level != SOL_SOCKET) continue;
+    if (one->cmsg_type == scm_pidfd) for_each_fd(*one, [](const unique_fd&) noexcept {});
+    if (one->cmsg_type != SCM_RIGHTS) continue;
+    for_each_fd(*one, [&](unique_fd passed) noexcept {
+      if (into.passed == into.count || !passed) into.cut = 1;
       else into.room[into.passed++] = std::move(passed);
-    }
+    });
   }
   if (from.header.msg_flags & MSG_CTRUNC) into.cut = 1;
 }
 
 call_end receive_passing(const open_descriptor& at, transfer& what) noexcept {
   passing& all = *static_cast<passing*>(what.data);
-  passing_message into(all.bytes, std::min(what.size, most_bytes), all.count);
+  passing_message into(all.bytes, std::min(what.size, most_bytes), all.count, room_of_others);
   long got = 0;
   do got = system_calls::told(::recvmsg(at.native_handle(), &into.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
   while (got == -EINTR);
@@ -321,7 +336,7 @@ call_end receive_passing(const open_descriptor& at, transfer& what) noexcept {
 call_end send_passing(const open_descriptor& at, transfer& what) noexcept {
   const passing& all = *static_cast<const passing*>(what.data);
   const std::size_t asked = std::min(what.size - what.done, most_bytes);
-  passing_message from(static_cast<char*>(all.bytes) + what.done, asked, what.done == 0 ? all.count : 0);
+  passing_message from(static_cast<char*>(all.bytes) + what.done, asked, what.done == 0 ? all.count : 0, 0);
   if (cmsghdr* const one = CMSG_FIRSTHDR(&from.header)) {
     one->cmsg_level = SOL_SOCKET;
     one->cmsg_type = SCM_RIGHTS;

@@ -11,7 +11,8 @@
 //
 // Guarantees. The sender keeps its fd, and may close it when the operation is over. The receiver gets an fd of its own
 // for the same open object: both share the position and O_NONBLOCK. A received fd is closed by its unique_fd, and
-// started programs do not inherit it.
+// started programs do not inherit it. Control messages of other kinds (an option of the socket such as SO_PASSCRED asks
+// for them) are skipped.
 //
 // The system sends fds with the first byte of their message. A read by another operation (read_some()) stops behind
 // that byte's message, and drops the fds. So both sides must agree on the messages that have fds.
