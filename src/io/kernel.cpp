@@ -1,8 +1,6 @@
 #include <hocket/base/detail/own_fds.hpp>
 #include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/io/buffer.hpp>
-#include <hocket/io/detail/accept.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/detail/file_part.hpp>
 #include <hocket/io/detail/lending.hpp>
 #include <hocket/io/detail/message.hpp>
@@ -11,6 +9,7 @@
 #include <hocket/io/detail/whole_read.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/kernel.hpp>
+#include <io/kernel_calls.hpp>
 #include <io/platform/system_calls.hpp>
 
 #include <algorithm>
@@ -21,22 +20,12 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
+using kernel_calls::ended, kernel_calls::failed;
+
 namespace {
 
 // What one party moves at once. Then the others have their turn.
 constexpr std::size_t most_bytes = 65536;
-
-call_end ended(transfer& what, call_end how) noexcept {
-  what.ended = true;
-  return how;
-}
-
-// A call that moved nothing.
-call_end failed(transfer& what, long error) noexcept {
-  if (error == -EAGAIN || error == -EWOULDBLOCK) return call_end::blocks;
-  what.fail(static_cast<int>(-error));
-  return call_end::done;
-}
 
 // `moved` of `asked` bytes, at least 1. A stream that did less than asked has no more, or no more room.
 call_end moved(const open_descriptor& at, transfer& what, std::size_t moved, std::size_t asked) noexcept {
@@ -171,47 +160,6 @@ call_end gather(const open_descriptor& at, transfer& what) noexcept {
   do put = write_parts(at, parts);
   while (put == -EINTR);
   return put <= 0 ? failed(what, put == 0 ? -EIO : put) : moved(at, what, static_cast<std::size_t>(put), parts.bytes());
-}
-
-// The connection ended before it was accepted, or its network failed (accept(2)): the next one is accepted.
-bool concerns_one_connection(long error) noexcept {
-  switch (-error) {
-    case EINTR:
-    case ECONNABORTED:
-    case EPROTO:
-    case ENOPROTOOPT:
-    case ENETDOWN:
-    case EHOSTDOWN:
-    case ENONET:
-    case EHOSTUNREACH:
-    case EOPNOTSUPP:
-    case ENETUNREACH: return true;
-    default: return false;
-  }
-}
-
-call_end accept(const open_descriptor& at, transfer& what) noexcept {
-  const long got = accept_fd(at.native_handle());
-  if (got < 0) return failed(what, got);
-  const int fd = static_cast<int>(got);
-  what.data = descriptor_table::take(kernel::instance(), fd,
-                                     what.size != 0 ? descriptor_kind::stream : descriptor_kind::socket);
-  if (what.data) return ended(what, call_end::done);
-  ::close(fd);
-  what.fail(ENOMEM);
-  return call_end::done;
-}
-
-// Asked again, the system tells how far it is. (SO_ERROR is 0 while it is under way, too.)
-call_end connect(const open_descriptor& at, transfer& what) noexcept {
-  const long got = system_calls::told(raw_calls::connect(at.native_handle(), what.data, what.size));
-  if (got == -EINPROGRESS || got == -EALREADY || got == -EINTR) {
-    what.done = 1;
-    return call_end::blocks;
-  }
-  if (got == 0 || (got == -EISCONN && what.done == 1)) return ended(what, call_end::done);
-  what.fail(static_cast<int>(-got));  // EAGAIN, too: the queue of a unix socket is full, and no edge tells when not
-  return call_end::done;
 }
 
 // --- messages
@@ -360,13 +308,6 @@ call_end look(const open_descriptor& at, transfer& what) noexcept {
 
 }  // namespace
 
-long accept_fd(int listener) noexcept {
-  long got = 0;
-  do got = system_calls::told(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  while (got < 0 && concerns_one_connection(got));
-  return got < 0 ? got : system_calls::told(own_fd(static_cast<int>(got)));
-}
-
 kernel& kernel::instance() noexcept {
   static constinit kernel one;
   return one;
@@ -380,8 +321,8 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
     case call_kind::gather: return gather(at, what);
     case call_kind::borrow: return lending::lend(at, what, &read);
     case call_kind::read_all: return go_on_reading(*this, at, what);
-    case call_kind::accept: return accept(at, what);
-    case call_kind::connect: return connect(at, what);
+    case call_kind::accept: return kernel_calls::accept(at, what);
+    case call_kind::connect: return kernel_calls::connect(at, what);
     case call_kind::receive: return receive(at, what);
     case call_kind::send: return send(at, what);
     case call_kind::receive_passing: return receive_passing(at, what);

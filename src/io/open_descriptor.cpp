@@ -22,6 +22,7 @@ void open_descriptor::open(backend& of, int fd, descriptor_kind kind, void* data
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
   kind_.store(kind, std::memory_order_relaxed);
   released_ = false;
+  peer_name_.clear();
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
   closed_.store(false, std::memory_order_relaxed);
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.

@@ -42,8 +42,11 @@ result<void> set_option(const descriptor& of, int level, int name, const T& valu
 inline socket_address address_of(const descriptor& of, socket_side which) noexcept {
   sockaddr_storage address{};
   std::size_t size = sizeof address;
-  const result<void> told = by_backend(
-      of, [&](backend& by, open_descriptor& at) noexcept { return by.address_of(at, which, &address, size); });
+  const result<void> told = by_backend(of, [&](backend& by, open_descriptor& at) noexcept {
+    if (which == socket_side::local || at.peer_name().empty()) return by.address_of(at, which, &address, size);
+    size = at.peer_name().copy_to(&address);
+    return 0;
+  });
   return told ? socket_address(&address, size) : socket_address();
 }
 

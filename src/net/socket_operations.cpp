@@ -21,6 +21,14 @@ int family_of(const socket_address& address) noexcept {
   return AF_UNSPEC;
 }
 
+// The system then chooses the port when it knows the destination: connections to several destinations may share one.
+// Systems before Linux 4.2 choose it at once.
+void leave_port_to_connect(int fd, const socket_address& from) noexcept {
+  constexpr int on = 1;
+  if (from.kind() == socket_address::family::unix_path || from.port() != 0) return;
+  static_cast<void>(::setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on));
+}
+
 // 0, or an error number.
 int prepare(int fd, const socket_address& to, const socket_address& from, bool no_delay) noexcept {
   constexpr int on = 1;
@@ -29,6 +37,7 @@ int prepare(int fd, const socket_address& to, const socket_address& from, bool n
     return errno;
   if (!from.is_valid()) return 0;
   if (from.is_unnamed()) return EINVAL;
+  leave_port_to_connect(fd, from);
   return ::bind(fd, static_cast<const sockaddr*>(from.data()), static_cast<socklen_t>(from.size())) == 0 ? 0 : errno;
 }
 

@@ -18,7 +18,8 @@ class socket_stream : public stream {
   // the peer.
   result<void> shutdown_read() noexcept;
 
-  // An invalid address if there is none, or if the socket is closed.
+  // An invalid address if there is none, or if the socket is closed. A connection that was made by tcp::connect() or
+  // accepted by a listener keeps the internet address of its peer when it is reset.
   socket_address local_address() const noexcept;
   socket_address peer_address() const noexcept;
 };

@@ -50,13 +50,17 @@ class stream : public socket_stream {
 
 // Options for connect.
 struct connect_options {
-  socket_address local_address{};  // an invalid address: any
+  // An invalid address: any. With port 0 the system chooses the port when it knows the destination.
+  socket_address local_address{};
   bool no_delay = true;
 };
 static_assert(detail::owns_nothing<connect_options>);
 
-// Connects to an address, and waits until the connection is established. Errors: invalid_argument for a malformed
-// address; as socket(2) and connect(2). A cancelled or timed out connect releases its socket.
+// Connects to an address, and waits until the connection is established. If the queue of a unix socket is full, the
+// connect waits for room: it tries again after 1 ms, and then after twice the last pause, up to 50 ms. Errors:
+// invalid_argument for a malformed address; as socket(2) and connect(2). connection_refused also instead of a
+// connection of the socket to itself, which TCP makes if nobody listens at a port of this machine and the system
+// chooses that very port for the socket. A cancelled or timed out connect releases its socket.
 inline auto connect(const socket_address& address, const connect_options& options = {},
                     call_site site = this_call_site()) noexcept {
   return primitive::operation<detail::connect_operation<stream>>(std::in_place, site, detail::system_sockets(), address,
@@ -81,7 +85,8 @@ class listener : public descriptor {
   // invalid_argument for a malformed address; as socket(2), bind(2) and listen(2): address_in_use.
   static result<listener> bind(const socket_address& address, const listen_options& options = {}) noexcept;
 
-  // Waits for the next connection. It skips errors of single connections and of their networks (accept(2)). Other
+  // Waits for the next connection. The stream has the address of its peer, also if the peer has reset the connection
+  // meanwhile. accept() skips errors of single connections and of their networks (accept(2)). Other
   // errors: too_many_files_open, too_many_files_open_in_system, no_buffer_space, not_enough_memory.
   auto accept(call_site site = this_call_site()) noexcept {
     return primitive::operation<detail::accept_operation<stream>>(std::in_place, site, record(), is_tcp_);

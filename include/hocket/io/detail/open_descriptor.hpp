@@ -45,6 +45,7 @@
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/io/detail/backend.hpp>
+#include <hocket/io/detail/compact_address.hpp>
 #include <hocket/io/detail/direction.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -92,6 +93,10 @@ class open_descriptor {
   // The fd stays what it is until leave_fd(). False: the descriptor is closed, or being closed.
   bool enter_fd() noexcept;
   void leave_fd() noexcept { direction_closed(); }
+  // Before others know the descriptor.
+  void set_peer_name(const compact_address& name) noexcept { peer_name_ = name; }
+  // Of an internet connection that hocket has made or accepted; else empty.
+  const compact_address& peer_name() const noexcept { return peer_name_; }
   // Whose it is: a server's, that ends all of its connections. Before others know the descriptor.
   void belongs_to(std::uint64_t family) noexcept {
     // ORDER: relaxed, pairs with nothing: see end_when_idle().
@@ -152,6 +157,10 @@ class open_descriptor {
   // Blocks that are lent from it, or were from those before it (lending.hpp).
   primitive::atomic<std::uint32_t> lent{0};
 
+ private:
+  const std::uint32_t index_;  // here it fills a gap
+
+ public:
   direction in{*this}, out{*this}, peer{*this};
 
  private:
@@ -167,8 +176,8 @@ class open_descriptor {
   bool try_use() noexcept;
   bool in_use() noexcept { return in.in_use() || out.in_use() || peer.in_use(); }
 
+  primitive::atomic<std::uint32_t> generation_{0};
   // Constant while it is in use.
-  const std::uint32_t index_;
   int fd_ = -1;
   backend* backend_ = nullptr;
   void* data_ = nullptr;
@@ -177,8 +186,8 @@ class open_descriptor {
   primitive::atomic<bool> closed_{false};
 
   primitive::atomic<descriptor_kind> kind_{descriptor_kind::other};
+  compact_address peer_name_;  // constant once others know the descriptor
   primitive::atomic<std::uint64_t> family_{0};
-  primitive::atomic<std::uint32_t> generation_{0};
   primitive::atomic<std::uint32_t> uses_{0};        // the owner, and the directions together
   primitive::atomic<std::uint32_t> directions_{0};  // that are not closed, and calls that are no transfers
   // The group of first_; null: it is not in use.

@@ -1,6 +1,7 @@
 // accept and connect, for every kind of stream socket.
 #pragma once
 #include <hocket/io/descriptor.hpp>
+#include <hocket/io/detail/retry_timer.hpp>
 #include <hocket/io/detail/transfer_operation.hpp>
 #include <hocket/net/address.hpp>
 #include <utility>
@@ -51,7 +52,7 @@ struct accept_operation : transfer_operation {
   }
 };
 
-// Has the descriptor from its first try to its end.
+// Has the descriptor from its first try to its end. Nobody else knows it.
 template <class Stream>
 struct connect_operation : pointing_operation<connect_operation<Stream>> {
   using value_type = Stream;
@@ -70,6 +71,11 @@ struct connect_operation : pointing_operation<connect_operation<Stream>> {
     this->data = const_cast<void*>(to.data());
     return true;
   }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    if (this->retries == 0) return base::begin(wait, entry);
+    static_cast<void>(point());
+    retry.make().begin(wait, entry, *this);
+  }
   result<Stream> take() noexcept {
     if (this->error != 0) {
       resumed();
@@ -81,6 +87,7 @@ struct connect_operation : pointing_operation<connect_operation<Stream>> {
     if (made) static_cast<void>(adopt(*std::exchange(made, nullptr)));
   }
 
+  retry_storage retry;  // of a unix socket whose queue is full
   socket_address to, from;
   socket_opener* opener;
   open_descriptor* made = nullptr;

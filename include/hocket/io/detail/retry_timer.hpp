@@ -1,0 +1,53 @@
+// Waits for a call that would block, and of which no edge tells when it would not: a connect to a unix socket whose
+// queue is full. The call is made again after 1 ms, and then after twice the last pause, up to 50 ms.
+//
+// The timer is the wait source of its operation, in whose memory it lies (retry_storage):
+//
+//   the time has come   ring() makes the call. If it still would block, then ring() sets the timer again, as its last
+//                       step. Otherwise it grants the wait.
+//   stop, deadline      detach() takes the timer back. If that fails, ring() has begun or will begin. It finds the wait
+//                       decided and drops the hold, in this run, or in the run that this one has set the timer for.
+//
+// The timer rings on the thread of its executor alone, because only that thread may set it again.
+#pragma once
+#include <hocket/core/detail/suspension.hpp>
+#include <hocket/core/detail/timer.hpp>
+#include <hocket/io/detail/transfer.hpp>
+#include <new>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+class retry_timer final : public primitive::wait_source, private timer_node {
+ public:
+  retry_timer() noexcept = default;
+
+  // Registrar only, once. `what` has been tried: its call would block. Without timers it fails with EAGAIN.
+  void begin(primitive::suspension& wait, primitive::waiter& entry, transfer& what) noexcept;
+
+  const char* what() const noexcept override { return "a call that is made again"; }
+  [[nodiscard]] bool detach(primitive::waiter& entry) noexcept override;
+  void pass_on(primitive::waiter&) noexcept override {}
+
+ private:
+  static void ring(timer_node& self, timer_call) noexcept;
+  static const timer_kind kind_of_timer;
+  void set() noexcept;
+  bool try_again() noexcept;
+
+  timer_service* timers_ = nullptr;
+  primitive::waiter* entry_ = nullptr;
+  transfer* transfer_ = nullptr;
+  duration pause_{};
+};
+
+// Storage for it in an operation, which is trivially copyable. The timer is made when the wait begins.
+class retry_storage {
+ public:
+  retry_timer& make() noexcept { return *::new (static_cast<void*>(bytes_)) retry_timer; }
+
+ private:
+  // Zeros: an operation on a stack that moves is searched for addresses of that stack (fiber/await.hpp).
+  alignas(retry_timer) unsigned char bytes_[sizeof(retry_timer)] = {};
+};
+
+}}}  // namespace hocket::detail

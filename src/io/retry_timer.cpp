@@ -1,0 +1,62 @@
+#include <hocket/core/detail/current.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/detail/retry_timer.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr duration first_pause = 1ms, longest_pause = 50ms;
+
+}  // namespace
+
+constinit const timer_kind retry_timer::kind_of_timer{&retry_timer::ring};
+
+void retry_timer::begin(primitive::suspension& wait, primitive::waiter& entry, transfer& what) noexcept {
+  entry_ = &entry;
+  transfer_ = &what;
+  pause_ = first_pause;
+  kind = &kind_of_timer;
+  timers_ = current_executor()->timers();
+  entry.enlist(wait, *this);
+  if (timers_) return set();
+  what.fail(EAGAIN);
+  entry.claim_popped().post();
+}
+
+void retry_timer::set() noexcept {
+  when = time_point::max();
+  set_after(pause_);
+  timers_->attach_after(*this);
+}
+
+// As soon as the timer is set again, or the wait is posted, the timer may be gone.
+void retry_timer::ring(timer_node& self, timer_call) noexcept {
+  auto& rung = static_cast<retry_timer&>(self);
+  if (rung.try_again()) return rung.entry_->claim_popped().post();
+  rung.pause_ = std::min(2 * rung.pause_, longest_pause);
+  rung.set();
+}
+
+// True: the transfer has ended, or nobody waits for it any more.
+bool retry_timer::try_again() noexcept {
+  if (entry_->decided()) return true;
+  open_descriptor& at = transfer_->side->of();
+  if (!at.enter_fd()) return transfer_->fail(ECANCELED), true;
+  const bool late = at.generation() != transfer_->generation;
+  if (late) transfer_->fail(EBADF);
+  const bool over = late || at.carry_out(*transfer_) != call_end::blocks;
+  at.leave_fd();
+  return over;
+}
+
+bool retry_timer::detach(primitive::waiter&) noexcept { return timers_->detach(*this); }
+
+}}}  // namespace hocket::detail
