@@ -59,18 +59,17 @@ std::span<const std::byte> bytes_operation::list_of_addresses() const noexcept {
 
 namespace {
 
-direction& side_of(open_descriptor& of, looking what) noexcept {
-  return what == looking::in ? of.in : what == looking::out ? of.out : of.peer;
-}
+direction& side_of(open_descriptor& of, looking what) noexcept { return what == looking::in ? of.in : of.out; }
 
-std::size_t events_of(looking what) noexcept {
-  return what == looking::in ? POLLIN : what == looking::out ? POLLOUT : POLLRDHUP;
-}
+std::size_t events_of(looking what) noexcept { return what == looking::in ? POLLIN : POLLOUT; }
 
 }  // namespace
 
 look_operation::look_operation(open_descriptor& record, looking awaited) noexcept
     : transfer_operation(side_of(record, awaited), call_kind::look, nullptr, events_of(awaited)) {}
+
+peer_end_operation::peer_end_operation(open_descriptor& record) noexcept
+    : transfer_operation(record.peer, call_kind::look, nullptr, POLLRDHUP) {}
 
 }  // namespace detail
 

@@ -297,15 +297,6 @@ call_end send_passing(const open_descriptor& at, transfer& what) noexcept {
   return put < 0 ? failed(what, put) : moved(at, what, static_cast<std::size_t>(put), asked);
 }
 
-call_end look(const open_descriptor& at, transfer& what) noexcept {
-  pollfd polled{at.native_handle(), static_cast<short>(what.size), 0};
-  long found = 0;
-  do found = system_calls::told(::poll(&polled, 1, 0));
-  while (found == -EINTR);
-  if (found < 0) return failed(what, found);
-  return found > 0 ? ended(what, call_end::done) : call_end::blocks;
-}
-
 }  // namespace
 
 kernel& kernel::instance() noexcept {
@@ -329,7 +320,7 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
     case call_kind::send_passing: return send_passing(at, what);
     case call_kind::send_file: return send_part_of_file(at.native_handle(), what);
     case call_kind::child: return what.fail(EOPNOTSUPP), call_end::done;  // of pidfds: child.cpp
-    case call_kind::look: return look(at, what);
+    case call_kind::look: return kernel_calls::look(at, what);
   }
   __builtin_unreachable();
 }

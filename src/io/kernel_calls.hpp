@@ -1,4 +1,4 @@
-// The kernel's calls at sockets that make connections, and how its calls end.
+// The kernel's calls that move no bytes, and how its calls end.
 #pragma once
 #include <hocket/io/detail/transfer.hpp>
 
@@ -24,6 +24,7 @@ inline call_end failed(transfer& what, long error) noexcept {
 
 call_end accept(const open_descriptor& at, transfer& what) noexcept;
 call_end connect(open_descriptor& at, transfer& what) noexcept;
+call_end look(const open_descriptor& at, transfer& what) noexcept;
 
 }  // namespace kernel_calls
 

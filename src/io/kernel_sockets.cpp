@@ -24,7 +24,11 @@ int kernel::get_option(open_descriptor& at, int level, int name, void* value, st
   return error;
 }
 
+// The edge of the shutdown must find the note.
 int kernel::shut_down(open_descriptor& at, int how) noexcept {
+  at.note_shutdown(how == SHUT_RD   ? shut_directions::read
+                   : how == SHUT_WR ? shut_directions::write
+                                    : shut_directions::both);
   return error_of_call(::shutdown(at.native_handle(), how));
 }
 

@@ -24,6 +24,8 @@ void open_descriptor::open(backend& of, int fd, descriptor_kind kind, void* data
   released_ = false;
   peer_name_.clear();
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
+  shut_down_.store(0, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
   closed_.store(false, std::memory_order_relaxed);
   // ORDER: relaxed, pairs with nothing: no other thread uses the descriptor yet.
   directions_.store(3, std::memory_order_relaxed);

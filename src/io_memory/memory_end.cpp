@@ -1,6 +1,7 @@
 #include "io_memory/memory_end.hpp"
 
 #include <hocket/io/buffer.hpp>
+#include <hocket/io/descriptor.hpp>
 
 #include "io_memory/memory_core.hpp"
 #include "io_memory/memory_door.hpp"
@@ -50,7 +51,7 @@ int memory_end::shut_down(int how) noexcept {
     if (!std::exchange(writes_no_more_, true) && other_) end_after(*other_);
   }
   if (how != SHUT_WR) {
-    end_ = std::min(end_, core->now());
+    reads_no_more_ = true;
     core->arrives(core->now(), *this, memory_side::in);
   }
   return 0;
@@ -145,14 +146,26 @@ call_end memory_end::write(transfer& what) {
   return !what.whole || what.done == what.size ? ended(what, call_end::done) : call_end::more;
 }
 
-call_end memory_end::look(transfer& what) const noexcept {
+call_end memory_end::look(transfer& what) noexcept {
   const time_point present = core->now();
-  const bool gone = was_reset(present) || end_ <= present;
-  bool there = false;
-  if (what.size & POLLIN) there = is_readable(present);
-  if (what.size & POLLOUT) there = gone || !other_ || other_->on_way_ < core->options().buffer_size;
-  if (what.size & POLLRDHUP) there = gone;
+  if (what.size & POLLRDHUP) return look_for_end(what, present);
+  const bool there = (what.size & POLLIN) ? is_readable(present) : is_writable(present);
   return there ? ended(what, call_end::done) : call_end::blocks;
+}
+
+// The next read tells a writer that has found no room.
+bool memory_end::is_writable(time_point present) noexcept {
+  if (was_reset(present) || !other_ || other_->on_way_ < core->options().buffer_size) return true;
+  other_->was_full_ = true;
+  return false;
+}
+
+// As of TCP, a close of the peer is an end of its writing.
+call_end memory_end::look_for_end(transfer& what, time_point present) const noexcept {
+  if (!was_reset(present) && end_ > present) return call_end::blocks;
+  const bool is_over = was_reset(present) || writes_no_more_;
+  what.done = static_cast<std::size_t>(is_over ? peer_end::closed : peer_end::half_closed);
+  return ended(what, call_end::done);
 }
 
 // --- connects

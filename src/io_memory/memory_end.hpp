@@ -45,7 +45,9 @@ class memory_end final : public memory_object {
   call_end write(transfer& what);
   template <class Buffer>
   call_end in_parts(transfer& what);
-  call_end look(transfer& what) const noexcept;
+  call_end look(transfer& what) noexcept;
+  bool is_writable(time_point present) noexcept;
+  call_end look_for_end(transfer& what, time_point present) const noexcept;
   call_end connect(transfer& what);
   void knock(const socket_address& to);
   void end_after(memory_end& whom) noexcept;
@@ -53,7 +55,7 @@ class memory_end final : public memory_object {
   bool was_reset(time_point present) const noexcept { return reset_ <= present; }
   bool has_bytes(time_point present) const noexcept { return !coming_.empty() && coming_.front().at <= present; }
   bool is_readable(time_point present) const noexcept {
-    return was_reset(present) || has_bytes(present) || end_ <= present;
+    return was_reset(present) || has_bytes(present) || end_ <= present || reads_no_more_;
   }
 
   memory_end* other_ = nullptr;
@@ -63,8 +65,8 @@ class memory_end final : public memory_object {
   time_point end_ = never;    // when the end of what the other side writes arrives
   time_point reset_ = never;  // when a reset arrives
   bool reset_is_told_ = false;
-  bool was_full_ = false;  // a writer of the other side waits for room here
-  bool writes_no_more_ = false;
+  bool was_full_ = false;                                // a writer of the other side waits for room here
+  bool reads_no_more_ = false, writes_no_more_ = false;  // this side's shutdowns
   bool resets_on_close_ = false;
   // Of a connect.
   bool refused_ = false;

@@ -118,6 +118,42 @@ TEST_CASE_TEMPLATE("several accept at one listener", Kind, HOCKET_IO_KINDS) {
   CHECK(accepted == connections);
 }
 
+TEST_CASE_TEMPLATE("the end of a peer is told apart, and one's own shutdown ends no wait for it", Kind,
+                   HOCKET_IO_KINDS) {
+  typename Kind::wires net;
+  hocket::tcp::listener door = listen(net, "127.0.0.1:0").value();
+  Kind world(net);
+  auto serve = [&]() -> typename Kind::body {
+    auto peer = co_await door.accept();
+    REQUIRE(peer.has_value());
+    std::array<char, 1> byte{};
+    auto told = co_await peer->read_exactly(byte);
+    CHECK(told.has_value());
+    CHECK(peer->shutdown_write().has_value());
+    auto end = co_await peer->closed();
+    CHECK(end == hocket::peer_end::closed);
+  };
+  auto call = [&]() -> typename Kind::body {
+    auto peer = co_await connect(net, door.local_address());
+    REQUIRE(peer.has_value());
+    CHECK(peer->shutdown_read().has_value());
+    auto end = co_await hocket::within(1ms, peer->closed());
+    CHECK(end.error_or({}) == std::errc::timed_out);
+    auto told = co_await peer->write_all("x");
+    CHECK(told.has_value());
+    end = co_await peer->closed();
+    CHECK(end == hocket::peer_end::half_closed);
+    CHECK(peer->shutdown_write().has_value());
+    end = co_await peer->closed();
+    CHECK(end == hocket::peer_end::closed);
+  };
+  const int server = world.start(serve);
+  const int client = world.start(call);
+  world.finish();
+  CHECK(world.ended(server) == fate::ended);
+  CHECK(world.ended(client) == fate::ended);
+}
+
 // fault 44: SIGPIPE has its default action here.
 TEST_CASE_TEMPLATE("a connection that the peer has reset is an error in both directions (fault 44)", Kind,
                    HOCKET_IO_KINDS) {

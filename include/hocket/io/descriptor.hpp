@@ -28,12 +28,35 @@
 #include <hocket/base/result.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/io/detail/transfer_operation.hpp>
+#include <cstdint>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+// What has ended at the other side of a connection.
+enum class peer_end : std::uint8_t {
+  // The peer writes no more. It may still read: the peer of a TCP connection that has closed its socket cannot be told
+  // from one that has shut down writing, before something is written to it.
+  half_closed = 1,
+  // The connection is over in both directions: the peer has closed it, or has reset it, or both sides have shut down
+  // writing.
+  closed = 2,
+};
+
 namespace detail {
+
 struct descriptor_access;
+
+struct peer_end_operation : transfer_operation {
+  using value_type = peer_end;
+  explicit peer_end_operation(open_descriptor& record) noexcept;
+  result<peer_end> take() noexcept {
+    if (error != 0) [[unlikely]]
+      return failure_of_transfer(error);
+    return static_cast<peer_end>(done);
+  }
+};
+
 }  // namespace detail
 
 // The owner of an fd that coroutines wait for.
@@ -71,9 +94,13 @@ class descriptor {
   // system calls of your own: if several waits are granted, one caller may read, and the others would block.
   auto readable(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::in, site); }
   auto writable(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::out, site); }
-  // Waits until the peer has closed its side of the connection, or both sides. It reads nothing: there may be bytes to
-  // read.
-  auto closed(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::peer, site); }
+  // Waits until the peer has shut down writing, or the connection is over, and returns which of the two. It reads
+  // nothing: there may be bytes to read. A shutdown by this side ends no wait. (A unix socket does not tell the end of
+  // its peer from one's own shutdowns: after shutdown_read() the wait ends when the peer has closed its socket, and
+  // after shutdowns of both directions it does not end.)
+  auto closed(call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::peer_end_operation>(std::in_place, site, record());
+  }
 
  protected:
   explicit descriptor(detail::open_descriptor& record) noexcept : record_(&record) {}

@@ -129,6 +129,41 @@ TEST_CASE("each direction is shut down by itself") {
   CHECK(on.run(std::move(read)).value().empty());
 }
 
+TEST_CASE("a direction is ready to write while the other end has room for a byte, and not when it is full") {
+  manual_clock time{time_point(1h)};
+  loop lp({.clock = &time});
+  memory_network net({.clock = &time, .buffer_size = 4});
+  auto [near, far] = net.make_pair();
+  auto fills = [](tcp::stream& to, tcp::stream& from) -> task<> {
+    std::array<char, 1> byte{};
+    for (int round = 0; round != 3; ++round) {
+      for (int written = round == 0 ? 0 : 3; written != 4; ++written) {
+        auto ready = co_await within(1ms, to.writable());
+        CHECK(ready.has_value());
+        auto put = co_await to.write_some("x");
+        CHECK(put == std::size_t{1});
+      }
+      auto full = co_await within(1ms, to.writable());
+      CHECK(full.error_or({}) == std::errc::timed_out);
+      auto taken = co_await from.read_some(byte);
+      CHECK(taken == std::size_t{1});
+    }
+    CHECK(from.shutdown_write().has_value());  // the end of what comes makes no room for what goes
+    auto put = co_await to.write_some("x");
+    CHECK(put == std::size_t{1});
+    auto full = co_await within(1ms, to.writable());
+    CHECK(full.error_or({}) == std::errc::timed_out);
+    from.close();
+    auto gone = co_await to.writable();
+    CHECK(gone.has_value());
+    put = co_await to.write_some("x");
+    CHECK(put.error_or({}) == std::errc::broken_pipe);
+  };
+  auto done = spawn(lp, fills, std::ref(near), std::ref(far));
+  lp.run_until(done);
+  CHECK(done.done());
+}
+
 TEST_CASE("options that make no difference are taken, and what needs the kernel is refused") {
   town on;
   auto [near, far] = connected(on);

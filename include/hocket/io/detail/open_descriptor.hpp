@@ -60,6 +60,9 @@ enum class descriptor_kind : std::uint8_t {
   socket,  // any other socket, and a stream that expects short reads
 };
 
+// What this side has shut down; bits.
+enum class shut_directions : std::uint8_t { none = 0, read = 1, write = 2, both = 3 };
+
 // One driver watches one descriptor, for one group.
 struct registration : list_node {
   explicit registration(open_descriptor& record) noexcept : of(record) {}
@@ -93,6 +96,15 @@ class open_descriptor {
   // The fd stays what it is until leave_fd(). False: the descriptor is closed, or being closed.
   bool enter_fd() noexcept;
   void leave_fd() noexcept { direction_closed(); }
+  // Before a shutdown(2) by this side.
+  void note_shutdown(shut_directions which) noexcept {
+    // ORDER: relaxed, pairs with nothing: the system orders the edge of the shutdown behind it.
+    shut_down_.fetch_or(static_cast<std::uint8_t>(which), std::memory_order_relaxed);
+  }
+  shut_directions shut_down_here() const noexcept {
+    // ORDER: relaxed, pairs with nothing: as above.
+    return static_cast<shut_directions>(shut_down_.load(std::memory_order_relaxed));
+  }
   // Before others know the descriptor.
   void set_peer_name(const compact_address& name) noexcept { peer_name_ = name; }
   // Of an internet connection that hocket has made or accepted; else empty.
@@ -187,6 +199,7 @@ class open_descriptor {
 
   primitive::atomic<descriptor_kind> kind_{descriptor_kind::other};
   compact_address peer_name_;  // constant once others know the descriptor
+  primitive::atomic<std::uint8_t> shut_down_{0};
   primitive::atomic<std::uint64_t> family_{0};
   primitive::atomic<std::uint32_t> uses_{0};        // the owner, and the directions together
   primitive::atomic<std::uint32_t> directions_{0};  // that are not closed, and calls that are no transfers

@@ -78,6 +78,7 @@ struct write_operation : bytes_operation {
   }
 };
 
+<<<<<<< HEAD
 // Also writes the count of Op to a variable of the caller, whatever ends it.
 template <class Op>
 struct counting_operation : Op {
@@ -98,6 +99,9 @@ struct counting_operation : Op {
 };
 
 enum class looking : std::uint8_t { in, out, peer };
+=======
+enum class looking : std::uint8_t { in, out };
+>>>>>>> 043e04d3 (Tell how a peer has ended, and end no wait by one's own shutdown)
 
 // Readiness takes nothing, so a select may wait for it.
 struct look_operation : transfer_operation {

@@ -1,0 +1,66 @@
+// poll(2) for readiness, and what has ended at the peer.
+//
+// poll(2) tells of the ends of both sides alike: POLLRDHUP comes of the peer's shutdown for writing and of one's own
+// for reading, POLLHUP of the two directions' ends, whoever has ended them. TCP is asked for the state of the
+// connection. Other sockets are not: there the descriptor knows what was shut down on this side.
+#include <hocket/io/descriptor.hpp>
+#include <io/kernel_calls.hpp>
+#include <io/platform/system_calls.hpp>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <optional>
+#include <poll.h>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+namespace {
+
+// Empty: it is no TCP.
+std::optional<int> tcp_state_of(int fd) noexcept {
+  std::uint8_t state = 0;  // the first byte of tcp_info
+  socklen_t size = sizeof state;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &state, &size) != 0 || size != sizeof state) return std::nullopt;
+  return state;
+}
+
+std::optional<peer_end> end_by_state(int tcp_state) noexcept {
+  switch (tcp_state) {
+    case TCP_CLOSE_WAIT: return peer_end::half_closed;
+    case TCP_LAST_ACK:
+    case TCP_CLOSING:
+    case TCP_TIME_WAIT:
+    case TCP_CLOSE: return peer_end::closed;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<peer_end> end_by_events(short events, shut_directions own) noexcept {
+  if (events & POLLERR) return peer_end::closed;
+  if ((events & POLLHUP) && own != shut_directions::both) return peer_end::closed;
+  const bool reads = own == shut_directions::none || own == shut_directions::write;
+  if ((events & POLLRDHUP) && reads) return peer_end::half_closed;
+  return std::nullopt;
+}
+
+call_end look_for_end(const open_descriptor& at, short events, transfer& what) noexcept {
+  const std::optional<int> state = tcp_state_of(at.native_handle());
+  const std::optional<peer_end> end = state ? end_by_state(*state) : end_by_events(events, at.shut_down_here());
+  if (!end) return call_end::blocks;
+  what.done = static_cast<std::size_t>(*end);
+  return kernel_calls::ended(what, call_end::done);
+}
+
+}  // namespace
+
+call_end kernel_calls::look(const open_descriptor& at, transfer& what) noexcept {
+  pollfd one{at.native_handle(), static_cast<short>(what.size), 0};
+  long found = 0;
+  do found = system_calls::told(::poll(&one, 1, 0));
+  while (found == -EINTR);
+  if (found < 0) return failed(what, found);
+  if (found == 0) return call_end::blocks;
+  return what.size == POLLRDHUP ? look_for_end(at, one.revents, what) : ended(what, call_end::done);
+}
+
+}}}  // namespace hocket::detail
