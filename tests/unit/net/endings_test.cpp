@@ -65,6 +65,10 @@ std::string text_of(const result<void>& ended) { return ended ? "granted" : name
 std::string text_of(const result<std::size_t>& ended) {
   return ended ? std::to_string(*ended) : name_of(ended.error());
 }
+std::string text_of(const result<peer_end>& ended) {
+  if (!ended) return name_of(ended.error());
+  return *ended == peer_end::closed ? "`peer_end::closed`" : "`peer_end::half_closed`";
+}
 std::string text_of(const result<borrowed_bytes>& ended) {
   if (!ended) return name_of(ended.error());
   return ended->empty() ? "empty" : "bytes";
@@ -132,6 +136,7 @@ task<std::string> send_whole_file(ends& at) {
   co_return text_of(co_await send_file(at.tcp.near, ::fileno(at.file.get()), 0, at.much.size()));
 }
 task<std::string> readable(ends& at) { co_return text_of(co_await at.tcp.near.readable()); }
+task<std::string> closed(ends& at) { co_return text_of(co_await at.tcp.near.closed()); }
 task<std::string> writable(ends& at) {
   co_await fill(at.tcp.near);
   co_return text_of(co_await at.tcp.near.writable());
@@ -151,6 +156,7 @@ const std::map<std::string, operation_of_row> operations{
     {"`send_file`", &send_whole_file},
     {"`readable`", &readable},
     {"`writable`", &writable},
+    {"`closed`", &closed},
 };
 
 // Lets the operation wait, ends it, and returns what its await has given.
