@@ -78,7 +78,6 @@ struct write_operation : bytes_operation {
   }
 };
 
-<<<<<<< HEAD
 // Also writes the count of Op to a variable of the caller, whatever ends it.
 template <class Op>
 struct counting_operation : Op {
@@ -98,10 +97,7 @@ struct counting_operation : Op {
   std::size_t* moved;
 };
 
-enum class looking : std::uint8_t { in, out, peer };
-=======
 enum class looking : std::uint8_t { in, out };
->>>>>>> 043e04d3 (Tell how a peer has ended, and end no wait by one's own shutdown)
 
 // Readiness takes nothing, so a select may wait for it.
 struct look_operation : transfer_operation {
