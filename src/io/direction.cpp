@@ -411,6 +411,19 @@ void direction::finish_close() noexcept {
   of_.direction_closed();
 }
 
+// With no mark beside it, busy may be a call of this process. A waiter of this process enters the line after abandon().
+void direction::abandon() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
+  word seen = word_.load(std::memory_order_relaxed);
+  do {
+    const bool is_of_parent = is_waiter(seen) || (state_of(seen) == busy && (seen & (line | over | edged)) != 0);
+    if (!is_of_parent || (!is_waiter(seen) && (seen & closing) != 0)) return;
+    // ORDER: relaxed, pairs with nothing: the parent's threads were before the fork.
+  } while (!word_.compare_exchange_weak(seen, ready, std::memory_order_relaxed, std::memory_order_relaxed));
+  if (is_waiter(seen)) primitive::wait_queue::link_alone(waiter_of(seen));
+  while (!line_.empty()) primitive::wait_queue::link_alone(line_.pop_front());
+}
+
 bool direction::try_hold() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   word seen = word_.load(std::memory_order_relaxed);

@@ -1,4 +1,5 @@
 #include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/own_fds.hpp>
 #include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/base/fatal.hpp>
@@ -108,7 +109,7 @@ bool epoll_driver::has_waits() const noexcept {
 }
 
 epoll_driver::epoll_driver(int epoll, int bell, const driver_owner& owner) noexcept
-    : io_driver(polled_every, owner), epoll_(epoll), bell_(bell) {}
+    : io_driver(polled_every, owner), epoll_(epoll), bell_(bell), forks_(forks_so_far()) {}
 
 epoll_driver::~epoll_driver() {
   end_all_waits();
@@ -178,8 +179,12 @@ static void add_to(int bell, std::uint64_t what) noexcept {
   errno = kept;
 }
 
-void epoll_driver::wake() noexcept { add_to(bell_, one_wake); }
-void epoll_driver::ring() noexcept { add_to(bell_, one_ring); }
+void epoll_driver::wake() noexcept {
+  if (forks_ == forks_so_far()) add_to(bell_, one_wake);
+}
+void epoll_driver::ring() noexcept {
+  if (forks_ == forks_so_far()) add_to(bell_, one_ring);
+}
 
 // --- events
 

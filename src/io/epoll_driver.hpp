@@ -66,6 +66,7 @@ class epoll_driver final : public io_driver {
 
   const int epoll_;
   const int bell_;
+  const std::uint32_t forks_;  // when it was made: a copy in a forked child rings no bell of the parent
   primitive::atomic<fd_watch*> watch_{nullptr};  // made when the first wait needs it
   // The owner's.
   std::array<epoll_event, most_events> events_;

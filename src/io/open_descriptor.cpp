@@ -41,6 +41,7 @@ void open_descriptor::open(backend& of, int fd, descriptor_kind kind, void* data
 }
 
 void open_descriptor::close() noexcept {
+  leave_parent();
   // ORDER: relaxed, pairs with nothing: the owner has a use, too.
   uses_.fetch_add(1, std::memory_order_relaxed);  // a woken coroutine may give the descriptor up
   // ORDER: relaxed, pairs with the load in is_closed(): a look.
@@ -64,6 +65,7 @@ bool open_descriptor::enter_fd() noexcept {
 
 bool open_descriptor::release() noexcept {
   if (is_closed()) return false;
+  leave_parent();
   const std::array<direction*, 3> sides{&in, &out, &peer};
   for (std::size_t taken = 0; taken < sides.size(); ++taken) {
     if (sides[taken]->try_hold()) continue;
@@ -158,6 +160,7 @@ bool open_descriptor::is_attached() noexcept {
     locked guard(mutex_);
     // ORDER: relaxed, pairs with nothing: the last one that is closed takes the mutex after this.
     if (directions_.load(std::memory_order_relaxed) == 0) return EBADF;  // the fd is somebody else's by now
+    abandon_waits_of_parent();
     leave_unused();
     error = attach_to(**here, current_group());
   }
@@ -179,12 +182,12 @@ int open_descriptor::attach_to(io_driver& here, const void* group) noexcept {
   fresh->at = &here;
   fresh->group = group;
   fresh->forks = forks_so_far();
+  // ORDER: relaxed, pairs with nothing: see is_attached().
+  forks_.store(fresh->forks, std::memory_order_relaxed);
   if (fresh != &first_) {
     fresh->next = std::exchange(more_, fresh);
     return error;
   }
-  // ORDER: relaxed, pairs with nothing: see is_attached().
-  forks_.store(fresh->forks, std::memory_order_relaxed);
   // ORDER: relaxed, pairs with nothing: see is_attached().
   group_.store(group, std::memory_order_relaxed);
   return error;
@@ -198,6 +201,25 @@ registration* open_descriptor::find(const void* group) noexcept {
     if (one->group == group && one->forks == forks) return one;
   }
   return nullptr;
+}
+
+// Under the mutex.
+void open_descriptor::abandon_waits_of_parent() noexcept {
+  const registration* const any = first_.at ? &first_ : more_;
+  if (!any || any->forks == forks_so_far()) return;
+  in.abandon();
+  out.abandon();
+  peer.abandon();
+  drop_all();
+}
+
+// Before a call that ends waits.
+void open_descriptor::leave_parent() noexcept {
+  // ORDER: relaxed, pairs with nothing: another process has other values.
+  if (forks_.load(std::memory_order_relaxed) == forks_so_far()) [[likely]]
+    return;
+  locked guard(mutex_);
+  abandon_waits_of_parent();
 }
 
 // Under the mutex, before a group attaches: drops the registrations if nobody waits. See the header.

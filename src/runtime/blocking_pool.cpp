@@ -4,6 +4,7 @@
 #include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/core/parker.hpp>
 #include <hocket/runtime/blocking.hpp>
+#include <hocket/runtime/detail/signal_count.hpp>
 
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/system_thread.hpp"
@@ -230,6 +231,7 @@ void blocking_pool::run(thread& self) noexcept {
   std::optional<exit_hook_scope> ending;  // who is never joined keeps its library in memory by what it registers
   if (!all.immortal) ending.emplace();
   name_this_thread(all.limits.name.c_str(), self.index);
+  set_mask_of_library_thread();
   call(all.limits.on_start, self.index);
   all.mutex.lock();
   --all.coming;

@@ -3,6 +3,8 @@
 #include <hocket/base/detail/text_writer.hpp>
 #include <hocket/core/detail/current.hpp>
 
+#include <hocket/runtime/detail/signal_count.hpp>
+
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/pool.hpp"
 
@@ -42,6 +44,7 @@ stall_detector::~stall_detector() {
 void stall_detector::run() noexcept {
   const exit_hook_scope ending;
   name_this_thread(pool_.name, pool_.workers.size());
+  set_mask_of_library_thread();
   const duration pause = limit_ / 4;
   // ORDER: relaxed, pairs with the store in the destructor.
   while (over_.load(std::memory_order_relaxed) == 0) {

@@ -3,6 +3,8 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
 
+#include <hocket/runtime/detail/signal_count.hpp>
+
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/pool.hpp"
 #include "runtime/turn.hpp"
@@ -23,6 +25,7 @@ void worker::start() {
 void worker::run() noexcept {
   const exit_hook_scope ending;
   name_this_thread(pool_.name, index_);
+  set_mask_of_library_thread();
   call(pool_.on_start);
   work();
   drivers_.close();

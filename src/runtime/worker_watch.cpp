@@ -2,6 +2,8 @@
 
 #include <hocket/core/detail/current.hpp>
 
+#include <hocket/runtime/detail/signal_count.hpp>
+
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/pool.hpp"
 
@@ -22,6 +24,7 @@ worker_watch::~worker_watch() {
 void worker_watch::run() noexcept {
   const exit_hook_scope ending;
   name_this_thread(pool_.name, seen_.size() + 2);  // after the stall detector and the signal dump
+  set_mask_of_library_thread();
   for (;;) {
     const std::uint32_t rung = pool_.watch_rung();
     // ORDER: relaxed, pairs with the store in the destructor: the bell orders it.

@@ -118,7 +118,19 @@ child_end run_in_child(void (*body)(void*), void* argument) {
   auto errors = read_to_end(ends[0]);
   ::close(ends[0]);
   auto status = wait_for(child);
-  return {WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, describe(status), errors};
+  return {WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, describe(status), errors,
+          WIFEXITED(status) && WEXITSTATUS(status) == body_returned};
+}
+
+static std::string report_of(const child_end& end) { return end.how + "; its standard error:\n" + end.errors; }
+
+void assert_return(const child_end& end, std::source_location where) {
+  if (end.returned) {
+    CHECK(end.returned);  // counts as an assertion that held
+    return;
+  }
+  ADD_FAIL_CHECK_AT(where.file_name(), static_cast<int>(where.line()),
+                    "expected a body that returns; " << report_of(end));
 }
 
 void assert_fatal(const child_end& end, const std::string& message, std::source_location where) {
@@ -129,9 +141,7 @@ void assert_fatal(const child_end& end, const std::string& message, std::source_
     return;
   }
   ADD_FAIL_CHECK_AT(where.file_name(), static_cast<int>(where.line()),
-                    "expected an abort whose message holds \"" << message << "\" and a remedy; " << end.how
-                                                               << "; its standard error:\n"
-                                                               << end.errors);
+                    "expected an abort whose message holds \"" << message << "\" and a remedy; " << report_of(end));
 }
 
 }  // namespace hocket_test

@@ -23,7 +23,9 @@
 // Thread safety. Any number of coroutines and threads may use one object at a time, except for its construction, its
 // destruction, and moves from or to it. close() may run at any time.
 //
-// fork(). Both processes have the descriptor. The child may wait for it if it waits on a plain thread, or execs.
+// fork(). Both processes have the descriptor. In the child plain threads may wait for it, and close() closes the
+// child's fd alone: the waits of the parent go on in the parent, and nowhere else. A read in one process takes the
+// bytes from the other, as the system has it.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/detail/operation.hpp>

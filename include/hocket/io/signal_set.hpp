@@ -9,9 +9,17 @@
 // Guarantees. A set receives its signals from its construction on, also between two waits. If a signal arrives several
 // times before it is taken, it is returned once, as by the system. If several sets have one signal, each receives it.
 // While any set has a signal, its default action does not happen, and an earlier handler is still called. The
-// destruction of the last set restores the former action. No thread has to block the signal.
+// destruction of the last set restores the former action. A handler of hocket interrupts no call of other code (EINTR).
 //
-// Limits. No set can receive SIGKILL and SIGSTOP.
+// Masks. No thread has to block the signal. If the launcher of the program has blocked it, then every thread has it
+// blocked, and the process receives nothing. So the constructor unblocks the signals of the set on its thread, where
+// they remain unblocked, and threads that hocket makes later have them unblocked.
+//
+// Limits. No set can receive SIGKILL and SIGSTOP, nor the signals of faults: SIGSEGV, SIGBUS, SIGFPE and SIGILL.
+//
+// fork(). Parent and child each receive the signals that are sent to them: a signal of one process is not told to the
+// other. In the child the set receives from the fork on, and plain threads may wait for it there. exec(2) restores the
+// default action; process::start() keeps a signal ignored that was ignored before a set received it.
 //
 // Thread safety. Several coroutines may await next() at a time, on any thread; one of them gets each signal.
 //
@@ -24,22 +32,23 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-struct signal_receiver;
-
-// Takes one of the received signals.
-struct signal_operation : pointing_operation<signal_operation> {
+// Takes one of the received signals; `done` becomes its number.
+struct signal_operation : transfer_operation {
   using value_type = int;
-  signal_operation(open_descriptor& record, signal_receiver* owner) noexcept
-      : pointing_operation(record.in, call_kind::read, nullptr, sizeof(count)), receiver(owner) {}
-  bool point() noexcept {
-    data = &count;
-    return true;
+  explicit signal_operation(open_descriptor& record) noexcept
+      : transfer_operation(record.in, call_kind::read, nullptr, 0) {}
+  bool has_it() const noexcept { return ended != 0; }
+  result<int> take() noexcept {
+    if (error != 0) return failure_of_transfer(error);
+    return static_cast<int>(std::exchange(done, std::size_t{0}));
   }
-  result<int> take() noexcept;
-  void resumed() noexcept;
+  // Gives a signal back that was taken for a killed coroutine.
+  void resumed() noexcept {
+    if (done != 0) give_back();
+  }
 
-  signal_receiver* receiver;
-  std::uint64_t count = 0;
+ private:
+  void give_back() noexcept;
 };
 
 }  // namespace detail
@@ -54,20 +63,15 @@ class signal_set {
   signal_set& operator=(const signal_set&) = delete;
   ~signal_set();
 
-  // Waits for the next signal. If several signals have arrived, the lowest number is first.
+  // Waits for the next signal. If several signals have arrived, the lowest number is first. Errors:
+  // operation_canceled; in a forked child also too_many_files_open, if the child had no fd left for the set.
   auto next(call_site site = this_call_site()) noexcept {
-    return primitive::operation<detail::signal_operation>(std::in_place, site, event_.record(), receiver_);
+    return primitive::operation<detail::signal_operation>(std::in_place, site,
+                                                          detail::descriptor_access::record_of(event_));
   }
 
  private:
-  // An eventfd that is readable once for each received signal.
-  struct event_fd : descriptor {
-    explicit event_fd(descriptor&& owner) noexcept : descriptor(std::move(owner)) {}
-    using descriptor::record;
-  };
-
-  detail::signal_receiver* const receiver_;
-  event_fd event_;
+  descriptor event_;
 };
 
 }}  // namespace hocket

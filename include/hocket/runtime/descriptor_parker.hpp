@@ -2,6 +2,7 @@
 // epoll_wait. Both serve a loop that is the guest of another event loop (runtime/loop.hpp, with an example).
 #pragma once
 #include <hocket/core/parker.hpp>
+#include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -13,7 +14,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 // eventfd. So a wake is not lost if the host watches by level (poll, select, epoll), and each wake is an edge of its
 // own if it watches by edge (EPOLLET). The host's wait may end for any cause: the loop does not depend on the cause.
 //
-// Do not read, write or close the descriptor. It is closed on exec. Do not use it on both sides of a fork().
+// Do not read, write or close the descriptor. It is closed on exec. In a child by fork() it wakes nobody and watches
+// nothing, and to sleep in it is fatal, since the parent sleeps there.
 class descriptor_parker final : public parker {
  public:
   descriptor_parker();  // throws std::system_error if the system creates no epoll descriptor or no eventfd
@@ -32,8 +34,11 @@ class descriptor_parker final : public parker {
   void unwatch(int descriptor) noexcept override;
 
  private:
+  bool is_copy_in_child() const noexcept;
+
   const int epoll_;
   const int event_;
+  const std::uint32_t forks_;  // when it was made
 };
 
 // The timeout for epoll_wait and poll, in milliseconds, with which they do not return before `until`. Rounded up; 0 if

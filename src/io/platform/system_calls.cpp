@@ -38,21 +38,31 @@ long await_events(int epoll, epoll_event* to, int most, const timespec* limit) n
   else return told(::syscall(SYS_epoll_pwait, epoll, to, most, at_most, nullptr, 8));
 }
 
+static void take_pending(int signal) noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  constexpr timespec at_once{};
+  while (::sigtimedwait(&set, nullptr, &at_once) < 0 && errno == EINTR) {
+  }
+}
+
+// The signal that a write raises beside its error; 0: none.
+static int signal_of(long error) noexcept { return error == -EPIPE ? SIGPIPE : error == -EFBIG ? SIGXFSZ : 0; }
+
 // The signal goes to the thread that writes. It is blocked meanwhile, and taken, unless it was pending before.
 template <class Call>
 static long without_signal(const Call& write) noexcept {
-  sigset_t pipe, before, pending;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
+  sigset_t blocked, before, pending;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGPIPE);
+  sigaddset(&blocked, SIGXFSZ);
   sigemptyset(&pending);
   ::sigpending(&pending);
-  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
   const long put = told(write());
-  if (put == -EPIPE && sigismember(&pending, SIGPIPE) == 0) {
-    constexpr timespec at_once{};
-    while (::sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
-    }
-  }
+  const int raised = signal_of(put);
+  if (raised != 0 && sigismember(&pending, raised) == 0) take_pending(raised);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return put;
 }

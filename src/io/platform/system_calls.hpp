@@ -45,7 +45,8 @@ inline long events_of(int epoll, epoll_event* to, int most) noexcept {
 // millisecond, rounded up.
 long await_events(int epoll, epoll_event* to, int most, const timespec* limit) noexcept;
 
-// write(2) to a pipe whose reader is gone raises SIGPIPE, and there is no flag against it: an error, and no signal.
+// write(2) to a pipe whose reader is gone raises SIGPIPE, and beyond RLIMIT_FSIZE SIGXFSZ. There is no flag against it:
+// an error, and no signal.
 long write_without_signal(int fd, const void* from, std::size_t size) noexcept;
 // The same with writev(2).
 long write_without_signal(int fd, const iovec* parts, std::size_t count) noexcept;

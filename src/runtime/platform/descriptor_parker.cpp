@@ -1,5 +1,6 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/own_fds.hpp>
 #include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/base/fatal.hpp>
@@ -79,14 +80,18 @@ bool take_wake(int fd) noexcept {
 
 }  // namespace
 
-descriptor_parker::descriptor_parker() : epoll_(new_epoll()), event_(new_event(epoll_)) {}
+descriptor_parker::descriptor_parker() : epoll_(new_epoll()), event_(new_event(epoll_)), forks_(forks_so_far()) {}
 
 descriptor_parker::~descriptor_parker() {
   ::close(event_);
   ::close(epoll_);
 }
 
+bool descriptor_parker::is_copy_in_child() const noexcept { return forks_ != forks_so_far(); }
+
 bool descriptor_parker::park(time_point until) noexcept {
+  expects(!is_copy_in_child(), "a descriptor_parker was used in a child of the process that made it",
+          "make another one in the child, for a loop of its own");
   for (bool watched = false; !take_wake(event_);
        watched = wait_readable(epoll_, left_until(until, steady_clock().now()))) {
     if (watched || until <= steady_clock().now()) return false;
@@ -100,14 +105,18 @@ void descriptor_parker::await_wake() noexcept {
 }
 
 std::error_code descriptor_parker::watch(int descriptor) noexcept {
+  if (is_copy_in_child()) return std::make_error_code(std::errc::not_supported);
   const int wrong = add_to(epoll_, descriptor);
   return wrong == 0 ? std::error_code{} : std::error_code(wrong, std::system_category());
 }
 
-void descriptor_parker::unwatch(int descriptor) noexcept { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr); }
+void descriptor_parker::unwatch(int descriptor) noexcept {
+  if (!is_copy_in_child()) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);
+}
 
 // As soon as the write has its effect this may be destroyed: the system call keeps the file, and nothing else is used.
 void descriptor_parker::wake() noexcept {
+  if (is_copy_in_child()) return;
   const int kept = errno;
   const int fd = event_;
   const std::uint64_t one = 1;

@@ -1,10 +1,12 @@
 #include <hocket/runtime/detail/signal_count.hpp>
 
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/mutex.hpp>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <pthread.h>
 #include <system_error>
 #include <thread>
 
@@ -15,28 +17,32 @@ namespace {
 struct handled {
   unsigned users = 0;                // guarded by the mutex
   struct sigaction before{};         // set while no handler runs
-  atomic<std::uint32_t> running{0};  // handlers, but for what the former one does
+  atomic<std::uint32_t> running{0};  // handlers, without the former handlers that they call
   signal_count count;
 };
 std::array<handled, 65> signals;
 constinit thread_mutex mutex;
-constinit atomic<signal_listener> listener{nullptr};
+constinit atomic<signal_listener> current_listener{nullptr};
+constinit atomic<child_listener> current_child_listener{nullptr};
 
 // Whatever the flags say: the handler's address lies where that of a sigaction lies.
 bool has_handler(const struct sigaction& of) noexcept { return of.sa_handler != SIG_DFL && of.sa_handler != SIG_IGN; }
 
 // The former handler is called last, and not counted: it may never return.
 void on_signal(int signal, siginfo_t* info, void* context) noexcept {
+  if (!has_called_fork_handlers()) return;
   const int error = errno;
-  handled& one = signals[static_cast<std::size_t>(signal)];
+  const std::uint32_t forks = forks_so_far();
+  handled& entry = signals[static_cast<std::size_t>(signal)];
   // ORDER: seq_cst, forbids that a listener looks before it whether it is wanted, against leave_signal().
-  one.running.fetch_add(1, std::memory_order_seq_cst);
-  one.count.one_came();
+  entry.running.fetch_add(1, std::memory_order_seq_cst);
+  entry.count.add_one();
   // ORDER: acquire, pairs with the store in listen_to_signals().
-  if (const signal_listener tell = listener.load(std::memory_order_acquire)) tell(signal);
-  const struct sigaction before = one.before;
+  if (const signal_listener listener = current_listener.load(std::memory_order_acquire)) listener(signal);
+  const struct sigaction before = entry.before;
+  // In the child of a fork by a handler that has interrupted this one the count is zero already.
   // ORDER: release, pairs with the load in leave_signal(): the handler is done with the table.
-  one.running.fetch_sub(1, std::memory_order_release);
+  if (forks == forks_so_far()) entry.running.fetch_sub(1, std::memory_order_release);
   if (!has_handler(before)) {
   } else if (before.sa_flags & SA_SIGINFO) {
     before.sa_sigaction(signal, info, context);
@@ -44,6 +50,51 @@ void on_signal(int signal, siginfo_t* info, void* context) noexcept {
     before.sa_handler(signal);
   }
   errno = error;
+}
+
+// --- forks
+
+sigset_t mask_before_fork;  // guarded by the mutex
+
+void before_fork() noexcept {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  mutex.lock();
+  mask_before_fork = before;
+}
+
+void after_fork() noexcept {
+  const sigset_t before = mask_before_fork;
+  mutex.unlock();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void in_child() noexcept {
+  // ORDER: relaxed, pairs with nothing: there is one thread in a child.
+  for (handled& entry : signals) entry.running.store(0, std::memory_order_relaxed);
+  // ORDER: relaxed, as above.
+  if (const child_listener listener = current_child_listener.load(std::memory_order_relaxed)) listener();
+  after_fork();
+}
+
+// forks_so_far() first: its fork handler runs before this one in the child, and the signal handler asks it.
+void watch_forks() {
+  static const int error = (static_cast<void>(forks_so_far()), ::pthread_atfork(before_fork, after_fork, in_child));
+  if (error != 0) throw std::system_error(error, std::generic_category(), "pthread_atfork");
+}
+
+// After a handler the faulting instruction is repeated.
+bool is_of_a_fault(int signal) noexcept {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+}
+
+handled& entry_of(int signal) {
+  if (signal <= 0 || static_cast<std::size_t>(signal) >= signals.size())
+    throw std::system_error(EINVAL, std::generic_category(), "a signal that does not exist was asked for");
+  if (is_of_a_fault(signal))
+    throw std::system_error(EINVAL, std::generic_category(), "the signal of a fault was asked for");
+  return signals[static_cast<std::size_t>(signal)];
 }
 
 // Under the mutex.
@@ -56,29 +107,61 @@ void handle(int signal, struct sigaction& before) {
     throw std::system_error(errno, std::generic_category(), "a signal that cannot be handled was asked for");
 }
 
+// The signals in use that `choose` accepts.
+template <class Choice>
+signal_bits used_signals(Choice choose) noexcept {
+  const locked guard(mutex);
+  signal_bits found = 0;
+  for (std::size_t i = 1; i < signals.size(); ++i) {
+    if (signals[i].users != 0 && choose(signals[i])) found |= bit_of(static_cast<int>(i));
+  }
+  return found;
+}
+
+void change_mask(int how, signal_bits changed) noexcept {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (int signal = 1; changed != 0; ++signal, changed >>= 1) {
+    if (changed & 1) ::sigaddset(&set, signal);
+  }
+  ::pthread_sigmask(how, &set, nullptr);
+}
+
 }  // namespace
 
-void listen_to_signals(signal_listener tell) noexcept {
+void listen_to_signals(signal_listener listener, child_listener in_child) noexcept {
+  // ORDER: relaxed, pairs with nothing: the thread that forks has used a signal.
+  current_child_listener.store(in_child, std::memory_order_relaxed);
   // ORDER: release, pairs with the load in on_signal().
-  listener.store(tell, std::memory_order_release);
+  current_listener.store(listener, std::memory_order_release);
 }
 
 void use_signal(int signal) {
-  if (signal <= 0 || static_cast<std::size_t>(signal) >= signals.size())
-    throw std::system_error(EINVAL, std::generic_category(), "a signal was asked for that does not exist");
+  handled& entry = entry_of(signal);
+  watch_forks();
   const locked guard(mutex);
-  handled& one = signals[static_cast<std::size_t>(signal)];
-  if (one.users == 0) handle(signal, one.before);
-  ++one.users;
+  if (entry.users == 0) handle(signal, entry.before);
+  ++entry.users;
 }
 
 void leave_signal(int signal) noexcept {
   const locked guard(mutex);
-  handled& one = signals[static_cast<std::size_t>(signal)];
-  if (--one.users == 0) ::sigaction(signal, &one.before, nullptr);
+  handled& entry = signals[static_cast<std::size_t>(signal)];
+  if (--entry.users == 0) ::sigaction(signal, &entry.before, nullptr);
   // ORDER: seq_cst, forbids that it comes before the caller has said what it does not want any more; and acquire, pairs
   // with the fetch_sub in on_signal().
-  while (one.running.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+  while (entry.running.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+}
+
+signal_bits signals_ignored_before() noexcept {
+  return used_signals([](const handled& entry) { return entry.before.sa_handler == SIG_IGN; });
+}
+
+void unblock_signals(signal_bits unblocked) noexcept { change_mask(SIG_UNBLOCK, unblocked); }
+
+void set_mask_of_library_thread() noexcept {
+  unblock_signals(used_signals([](const handled&) { return true; }));
+  change_mask(SIG_BLOCK, bit_of(SIGXFSZ));
 }
 
 signal_count& signal_count::of(int signal) {

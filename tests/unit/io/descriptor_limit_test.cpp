@@ -22,13 +22,6 @@ void set_soft_limit(rlim_t soft) {
   CHECK(::setrlimit(RLIMIT_NOFILE, &changed) == 0);
 }
 
-template <class Body>
-void expect_return(Body&& body) {
-  const child_end end = end_of_child(body);
-  INFO(end.errors);
-  CHECK(end.how == "the body returned");
-}
-
 }  // namespace
 
 TEST_CASE("the limit of descriptors is raised to the hard one, and the old one is for children") {

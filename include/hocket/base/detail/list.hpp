@@ -37,6 +37,11 @@ class list_node {
     prev_->next_ = this;
     place.prev_ = this;
   }
+  void link_alone() noexcept {
+    debug_expects(!linked(), "a list_node was inserted twice",
+                  "erase it from its first list before inserting it again");
+    next_ = prev_ = this;
+  }
   void unlink() noexcept {
     debug_expects(linked(), "a list_node that is in no list was erased", "ask linked() first");
     prev_->next_ = next_;
@@ -112,6 +117,9 @@ class list {
 
   // Unlinks `element` from the list that it is in; the list itself need not be at hand.
   static void erase(T& element) noexcept { node(element).unlink(); }
+
+  // Links `element` with itself alone: it counts as linked until it is erased.
+  static void link_alone(T& element) noexcept { node(element).link_alone(); }
 
   // The one behind `element`, which is not the last.
   static T& after(T& element) noexcept { return static_cast<T&>(*node(element).next_); }

@@ -115,6 +115,10 @@ class direction final : public primitive::wait_source {
   bool try_hold() noexcept;
   void let_go() noexcept { leave(false); }
 
+  // In a forked child, under the mutex of the descriptor: see open_descriptor.hpp. The waiters of the parent count as
+  // linked, until their waits end. A call of this process that may be under way is left alone.
+  void abandon() noexcept;
+
   // An operation waits, or a party has the word.
   bool in_use() noexcept;
   // For dumps: 1 if operations wait, 0 if not. A guess while threads run.

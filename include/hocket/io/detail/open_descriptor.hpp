@@ -28,6 +28,17 @@
 // Steps 2 and b are read-modify-writes of one word. So either b comes first, and X finds that it is not registered, or
 // Y finds the waiter.
 //
+// # A forked child
+//
+// The child has copies of the waiters, and no thread that resumes them. Hazard: if a wait of the child is in line
+// behind a copy, then the driver of the child serves the copy first, and the bytes of the child are lost. Prevented:
+// the first registration in the child, close() and release() abandon the waits of the parent. A copy counts as linked,
+// so that a stop can still end its wait.
+//   - All registrations are of one process, since the first registration in the child drops the others.
+//   - The child changes nothing in the epoll of the parent.
+//   - A call that a thread of the parent made during the fork looks like a call of the child. Then operations
+//     of that direction wait in the child for ever.
+//
 // An event tells index and generation. Between the look at the generation and the edge the descriptor may be closed and
 // used again. Then the new one gets an edge that tells of nothing: one call that would block.
 //
@@ -180,6 +191,8 @@ class open_descriptor {
   int attach_to(io_driver& here, const void* group) noexcept;
   registration* find(const void* group) noexcept;
   void leave_unused() noexcept;
+  void abandon_waits_of_parent() noexcept;
+  void leave_parent() noexcept;
   void drop(registration& one) noexcept;
   void drop_all() noexcept;
   void drop_of(const io_driver& gone) noexcept;
@@ -205,7 +218,7 @@ class open_descriptor {
   primitive::atomic<std::uint32_t> directions_{0};  // that are not closed, and calls that are no transfers
   // The group of first_; null: it is not in use.
   primitive::atomic<const void*> group_{nullptr};
-  primitive::atomic<std::uint32_t> forks_{0};  // of first_
+  primitive::atomic<std::uint32_t> forks_{0};  // of the last registration
   primitive::thread_mutex mutex_;
   // Guarded by mutex_.
   registration first_{*this};
