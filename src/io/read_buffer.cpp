@@ -7,6 +7,12 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 static constexpr std::size_t least_room = 4096;
 
+std::size_t earliest_end(std::string_view bytes, std::string_view delimiter) noexcept {
+  std::size_t part = std::min(bytes.size(), delimiter.size() - std::min<std::size_t>(delimiter.size(), 1));
+  while (!bytes.ends_with(delimiter.substr(0, part))) --part;
+  return bytes.size() - part;
+}
+
 mutable_buffer read_buffer::room(std::size_t wanted, std::size_t most) {
   const std::size_t kept = end_ - begin_;
   const bool fits = lent_.empty() && own_.size() - end_ >= std::max<std::size_t>(wanted - std::min(wanted, kept), 1);

@@ -19,8 +19,9 @@
 //     auto line = co_await or_return(reader.read_line());
 //   }
 //
-// Limits. If a message does not fit into `max_size` bytes (the peer sends no delimiter), the operation fails with
-// message_size. The bytes stay unread.
+// Limits. A message has at most `max_size` bytes before its delimiter; of a line neither "\n" nor "\r\n" counts. A
+// longer message fails with message_size, as soon as it is known to be longer. The result does not depend on how the
+// bytes are divided on their way. The bytes stay unread.
 //
 // Errors: the errors of the source; end_of_stream, if the source ends in the middle of a message. The bytes before the
 // end stay in unread().
@@ -55,22 +56,22 @@ class buffered_reader {
   // Returns the bytes before the delimiter, and takes both. std::nullopt: the stream has ended, and no byte was unread.
   // The delimiter is copied before the call returns.
   task<result<std::optional<std::string_view>>> read_until(std::string_view delimiter) {
-    return read_until_text(std::string(delimiter));
+    return read_message(std::string(delimiter), false);
   }
 
   // Returns the next line, without its end ("\n" or "\r\n"). The last line need not have one.
   task<result<std::optional<std::string_view>>> read_line() {
-    auto line = co_await read_until("\n");
-    if (!line && line.error() == errc::end_of_stream) co_return buffer_.take(unread().size());
-    if (line && *line && (*line)->ends_with('\r')) (*line)->remove_suffix(1);
-    co_return line;
+    auto line = co_await read_message("\n", true);
+    if (line || line.error() != errc::end_of_stream) co_return line;
+    if (unread().size() > max_size_) co_return failure(std::errc::message_size);
+    co_return buffer_.take(unread().size());
   }
 
   // Returns exactly `bytes` bytes.
   task<result<std::string_view>> read_exactly(std::size_t bytes) {
     if (bytes > max_size_) co_return failure(std::errc::message_size);
     while (unread().size() < bytes) {
-      result<bool> more = co_await fill(bytes);
+      result<bool> more = co_await fill(bytes, max_size_);
       if (!more) co_return failure(more.error());
       if (!*more) co_return failure(errc::end_of_stream);
     }
@@ -98,33 +99,40 @@ class buffered_reader {
       if (!bytes) co_return failure(bytes.error());
       co_return buffer_.hold(std::move(*bytes));
     } else {
-      co_return co_await fill();
+      co_return co_await fill(0, with_room(1));
     }
   }
-  // Reads more from the source, behind the unread bytes. False: the source has ended.
-  task<result<bool>> fill() { return fill(0); }
+  // Reads more from the source, behind the unread bytes, while these are less than `max_size`. False: the source has
+  // ended.
+  task<result<bool>> fill() { return fill(0, max_size_); }
 
  private:
-  task<result<std::optional<std::string_view>>> read_until_text(std::string delimiter) {
+  task<result<std::optional<std::string_view>>> read_message(std::string delimiter, bool is_line) {
     std::size_t searched = 0;
     for (;;) {
       const std::size_t position = unread().find(delimiter, searched);
-      if (std::min(position, unread().size()) > max_size_) co_return failure(std::errc::message_size);
-      if (position != std::string_view::npos) {
-        const std::string_view text = buffer_.take(position + delimiter.size());
-        co_return text.substr(0, position);
-      }
+      const bool found = position != std::string_view::npos;
+      const std::size_t size = size_before(found ? position : detail::earliest_end(unread(), delimiter), is_line);
+      if (size > max_size_) co_return failure(std::errc::message_size);
+      if (found) co_return buffer_.take(position + delimiter.size()).substr(0, size);
       searched = unread().size() - std::min(unread().size(), delimiter.size() - 1);
-      result<bool> more = co_await fill();
+      result<bool> more = co_await fill(0, with_room(delimiter.size() + 1));
       if (!more) co_return failure(more.error());
       if (*more) continue;
       if (!unread().empty()) co_return failure(errc::end_of_stream);
       co_return std::nullopt;
     }
   }
+  // Of a message whose delimiter is at `end`.
+  std::size_t size_before(std::size_t end, bool is_line) const noexcept {
+    return is_line && end != 0 && unread()[end - 1] == '\r' ? end - 1 : end;
+  }
+  // The limit and something behind the message, without an overflow.
+  std::size_t with_room(std::size_t extra) const noexcept { return max_size_ + std::min(extra, ~max_size_); }
 
-  task<result<bool>> fill(std::size_t min_size) {
-    if (unread().size() >= max_size_) co_return failure(std::errc::message_size);
+  // `most` bytes may be unread.
+  task<result<bool>> fill(std::size_t min_size, std::size_t most) {
+    if (unread().size() >= most) co_return failure(std::errc::message_size);
     if constexpr (lending_source<S>) {
       if (unread().empty() && min_size <= detail::lending::most_bytes) {
         buffer_.clear();
@@ -133,7 +141,7 @@ class buffered_reader {
         co_return buffer_.hold(std::move(*bytes));
       }
     }
-    result<std::size_t> read = co_await source_.read_some(buffer_.room(min_size, max_size_));
+    result<std::size_t> read = co_await source_.read_some(buffer_.room(min_size, most));
     if (!read) co_return failure(read.error());
     co_return buffer_.grow(*read);
   }

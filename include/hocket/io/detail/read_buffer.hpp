@@ -10,6 +10,10 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
+// Where a delimiter that is not in the bytes may begin, at the earliest, if more bytes come: its first part may be at
+// their end.
+std::size_t earliest_end(std::string_view bytes, std::string_view delimiter) noexcept;
+
 class read_buffer {
  public:
   std::string_view unread() const noexcept { return {bytes() + begin_, end_ - begin_}; }
