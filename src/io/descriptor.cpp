@@ -40,6 +40,12 @@ open_descriptor& no_descriptor() noexcept {
   return *none;
 }
 
+bool try_empty(transfer& what) noexcept {
+  const open_descriptor& at = what.side->of();
+  if (at.is_closed() || at.generation() != what.generation) what.fail(EBADF);
+  return true;
+}
+
 transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all) noexcept
     : side(&of), data(bytes), size(count), generation(of.of().generation()), kind(which), whole(all) {}
 

@@ -116,7 +116,9 @@ void poll_operation::resumed() noexcept {
 void readiness_operation::begin(suspension& wait, waiter& entry) noexcept {
   fds = &own;
   count = 1;
-  poll_operation::begin(wait, entry);
+  if (own.fd >= 0) return poll_operation::begin(wait, entry);
+  entry.enlist(wait, no_watch);  // a watch leaves negative numbers out, so the wait would never end
+  fail(*this, entry, EBADF);
 }
 
 result<short> readiness_operation::take() noexcept {

@@ -1,11 +1,13 @@
 #include <hocket/base/detail/own_fds.hpp>
 #include <hocket/io/file.hpp>
 #include <hocket/io/unique_fd.hpp>
+#include <io/platform/system_calls.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <limits>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,24 +69,84 @@ result<std::size_t> write_to(int fd, const_buffer from, std::uint64_t offset) no
   return all_or_nothing(move_all(from.size(), call), from.size());
 }
 
-// The size that the system tells is where it begins: of files in /proc it is 0.
-result<std::string> read_whole(int fd, std::size_t limit) {
-  struct stat facts{};
-  if (::fstat(fd, &facts) != 0) return failure_of_transfer(errno);
-  const auto told = static_cast<std::size_t>(std::max<off_t>(facts.st_size, 0));
-  if (S_ISREG(facts.st_mode) && told > limit) return failure_of_transfer(EFBIG);
-  std::string all;
-  std::size_t size = 0;
-  do {
-    all.resize(std::max({told + 1, 2 * size, std::size_t{4096}}));
-    const result<std::size_t> got = read_from(fd, all.data() + size, all.size() - size, size);
-    if (!got) return failure(got.error());
-    size += *got;
-    if (size > limit) return failure_of_transfer(EFBIG);
-  } while (size == all.size());
-  all.resize(size);
-  return all;
+// --- what has no positions
+
+bool has_no_positions(const std::error_code& error, mode_t mode) noexcept {
+  return error == std::errc::invalid_seek && (S_ISFIFO(mode) || S_ISCHR(mode) || S_ISSOCK(mode));
 }
+
+// A file that was adopted may not block: then this thread waits for it. The end of a terminal is told as an error.
+ssize_t read_in_order(int fd, void* into, std::size_t size) noexcept {
+  for (;;) {
+    const ssize_t got = ::read(fd, into, size);
+    const int error = errno;
+    if (got >= 0) return got;
+    if (error == EIO && system_calls::is_hung_up(fd)) return 0;
+    pollfd ready{fd, POLLIN, 0};
+    if (error == EAGAIN && ::poll(&ready, 1, -1) > 0) continue;
+    return errno = error, got;
+  }
+}
+
+ssize_t write_in_order(int fd, const void* from, std::size_t size) noexcept {
+  const long put = system_calls::write_without_signal(fd, from, size);
+  if (put >= 0) return static_cast<ssize_t>(put);
+  return errno = static_cast<int>(-put), -1;
+}
+
+result<std::size_t> write_all_in_order(int fd, const_buffer from) noexcept {
+  const auto call = [&](std::size_t done, std::size_t count) { return write_in_order(fd, from.data() + done, count); };
+  return all_or_nothing(move_all(from.size(), call), from.size());
+}
+
+// --- whole files
+
+// Reads a file from its beginning to its end.
+class whole_file {
+ public:
+  explicit whole_file(int fd) noexcept : fd_(fd) {}
+
+  // The size that the system tells is where it begins: of files in /proc it is 0.
+  result<std::string> read(std::size_t limit) {
+    if (::fstat(fd_, &facts_) != 0) return failure_of_transfer(errno);
+    const auto told = static_cast<std::size_t>(std::max<off_t>(facts_.st_size, 0));
+    if (S_ISREG(facts_.st_mode) && told > limit) return failure_of_transfer(EFBIG);
+    std::string all;
+    std::size_t size = 0;
+    do {
+      all.resize(std::max({told + 1, 2 * size, std::size_t{4096}}));
+      const result<std::size_t> got = fill(all.data() + size, all.size() - size, size);
+      if (!got) return failure(got.error());
+      size += *got;
+      if (size > limit) return failure_of_transfer(EFBIG);
+    } while (size == all.size());
+    all.resize(size);
+    return all;
+  }
+
+ private:
+  result<std::size_t> fill(char* into, std::size_t size, std::size_t offset) noexcept {
+    if (has_positions_) {
+      const result<std::size_t> got = read_from(fd_, into, size, offset);
+      if (got || !has_no_positions(got.error(), facts_.st_mode)) return got;
+      has_positions_ = false;
+    }
+    return move_all(size, [&](std::size_t done, std::size_t count) { return read_in_order(fd_, into + done, count); });
+  }
+
+  const int fd_;
+  struct stat facts_{};
+  bool has_positions_ = true;
+};
+
+result<std::size_t> write_whole(int fd, const_buffer data) noexcept {
+  struct stat facts{};
+  const result<std::size_t> put = write_to(fd, data, 0);
+  if (put || ::fstat(fd, &facts) != 0 || !has_no_positions(put.error(), facts.st_mode)) return put;
+  return write_all_in_order(fd, data);
+}
+
+// --- opening
 
 int flags_of(const file_options& options) noexcept {
   const bool writes = options.write || options.append;
@@ -125,11 +187,13 @@ result<file> open_file(const std::string& path, const file_options& options, blo
 
 result<std::size_t> read_file_at(file_reference reference, mutable_buffer buffer, std::uint64_t offset) noexcept {
   const used_fd used = use_fd(reference);
+  if (!used.is_open()) return failure_of_transfer(EBADF);
   return read_from(*used, buffer.data(), buffer.size(), offset);
 }
 
 result<std::size_t> write_file_at(file_reference reference, const_buffer data, std::uint64_t offset) noexcept {
   const used_fd used = use_fd(reference);
+  if (!used.is_open()) return failure_of_transfer(EBADF);
   return write_to(*used, data, offset);
 }
 
@@ -138,13 +202,12 @@ result<std::size_t> append_to_file(file_reference reference, const_buffer data) 
   const int flags = ::fcntl(*used, F_GETFL);
   if (flags < 0) return failure_of_transfer(errno);
   if ((flags & O_APPEND) == 0) return failure_of_transfer(EINVAL);
-  const auto call = [&](std::size_t done, std::size_t count) { return ::write(*used, data.data() + done, count); };
-  return all_or_nothing(move_all(data.size(), call), data.size());
+  return write_all_in_order(*used, data);
 }
 
 result<std::string> read_whole_file(file_reference reference, std::size_t limit) {
   const used_fd used = use_fd(reference);
-  return read_whole(*used, limit);
+  return whole_file(*used).read(limit);
 }
 
 result<std::uint64_t> size_of_file(file_reference reference) noexcept {
@@ -168,14 +231,14 @@ result<std::string> read_named_file(const std::string& path, std::size_t limit) 
   const int fd = open_fd(path, {});
   if (fd < 0) return failure_of_transfer(-fd);
   const unique_fd from(fd);
-  return read_whole(fd, limit);
+  return whole_file(fd).read(limit);
 }
 
 result<std::size_t> write_named_file(const std::string& path, const_buffer data, unsigned permissions) {
   const int fd =
       open_fd(path, {.read = false, .write = true, .create = true, .truncate = true, .permissions = permissions});
   if (fd < 0) return failure_of_transfer(-fd);
-  const result<std::size_t> put = write_to(fd, data, 0);
+  const result<std::size_t> put = write_whole(fd, data);
   if (::close(fd) != 0 && put && errno != EINTR) return failure_of_transfer(errno);
   return put;
 }

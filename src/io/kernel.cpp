@@ -42,6 +42,12 @@ call_end has_read(const open_descriptor& at, transfer& what, std::size_t got, st
   return ended(what, call_end::done);
 }
 
+// A read that moved nothing. The end of a terminal, whose other side is closed, is told as an error.
+call_end has_not_read(const open_descriptor& at, transfer& what, long error) noexcept {
+  if (error == -EIO && system_calls::is_hung_up(at.native_handle())) return has_read(at, what, 0, 0);
+  return failed(what, error);
+}
+
 // --- what is no socket
 
 // As much as a pipe takes without blocking, if it takes anything.
@@ -82,7 +88,7 @@ call_end read(open_descriptor& at, transfer& what) noexcept {
   long got = 0;
   do got = read_bytes(at, static_cast<char*>(what.data) + what.done, asked);
   while (got == -EINTR);
-  return got < 0 ? failed(what, got) : has_read(at, what, static_cast<std::size_t>(got), asked);
+  return got < 0 ? has_not_read(at, what, got) : has_read(at, what, static_cast<std::size_t>(got), asked);
 }
 
 call_end write(const open_descriptor& at, transfer& what) noexcept {
@@ -141,7 +147,7 @@ call_end scatter(const open_descriptor& at, transfer& what) noexcept {
   long got = 0;
   do got = read_parts(at, parts);
   while (got == -EINTR);
-  return got < 0 ? failed(what, got) : has_read(at, what, static_cast<std::size_t>(got), parts.bytes());
+  return got < 0 ? has_not_read(at, what, got) : has_read(at, what, static_cast<std::size_t>(got), parts.bytes());
 }
 
 long write_parts(const open_descriptor& at, system_parts& parts) noexcept {

@@ -17,8 +17,11 @@
 // Positions are in bytes from the beginning of the file. There is no current position, so operations of one file may
 // run at the same time. If two of them write to the same place, the system decides the result.
 //
-// Do not use a file for a pipe, a terminal or a socket: they are streams (stream.hpp). Opening a named pipe occupies a
-// thread of the pool until the other side is opened, too.
+// Pipes, terminals and sockets have no positions: they are streams (stream.hpp), and read_at() and write_at() fail with
+// invalid_seek. What reads or writes a whole file takes them all the same: read_file() and file::read_all() read a
+// named pipe, a terminal or "/dev/stdin" to the end, write_file() and append() write in order. (A socket cannot be
+// opened by its path in /dev.) Such a call occupies a thread of the pool until the other side has opened the pipe, and
+// then until it has closed it.
 //
 // Errors: the errors of the system calls, and of blocking(); bad_file_descriptor, if the file is closed.
 //

@@ -35,7 +35,7 @@ inline auto poll_fds(std::span<pollfd> fds, call_site site = this_call_site()) n
 //     short events = co_await or_return(poll_fd(c->fd, POLLIN));      // then try again
 //
 // It returns the events that the system reported. They may be stale when the coroutine runs, so it tries its call
-// again. Cost: one epoll_ctl(2), no poll(2). Errors: operation_not_permitted for a regular file.
+// again. Cost: one epoll_ctl(2), no poll(2). Errors: operation_not_permitted for a regular file; bad_file_descriptor.
 inline auto poll_fd(int fd, short events, call_site site = this_call_site()) noexcept {
   return primitive::operation<detail::readiness_operation>(std::in_place, site, fd, events);
 }

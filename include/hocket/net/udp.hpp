@@ -159,7 +159,7 @@ struct batch_operation : datagram_operation<batch_operation> {
   batch_operation(direction& target, call_kind call, std::span<udp::datagram> datagrams) noexcept
       : datagram_operation(target, call), first(datagrams.data()), count(datagrams.size()) {}
   bool point() noexcept {
-    if (count == 0) return false;
+    if (count == 0) return try_empty(*this), false;
     if (kind == call_kind::receive) datagram_access::prepare_receive(all());
     else datagram_access::prepare_send(all());
     return point_at(datagram_access::batch_of(all()));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <poll.h>
 #include <sys/sendfile.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail::system_calls {
@@ -47,12 +48,16 @@ static void take_pending(int signal) noexcept {
   }
 }
 
-// The signal that a write raises beside its error; 0: none.
-static int signal_of(long error) noexcept { return error == -EPIPE ? SIGPIPE : error == -EFBIG ? SIGXFSZ : 0; }
+// The signal that a write may have raised; 0: none. A write that blocks raises SIGPIPE also if its reader goes in the
+// middle: then it gives the size of the first part.
+static int signal_of(long put, std::size_t size) noexcept {
+  if (put == -EFBIG) return SIGXFSZ;
+  return put == -EPIPE || (put >= 0 && static_cast<std::size_t>(put) < size) ? SIGPIPE : 0;
+}
 
 // The signal goes to the thread that writes. It is blocked meanwhile, and taken, unless it was pending before.
 template <class Call>
-static long without_signal(const Call& write) noexcept {
+static long without_signal(std::size_t size, const Call& write) noexcept {
   sigset_t blocked, before, pending;
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGPIPE);
@@ -61,21 +66,28 @@ static long without_signal(const Call& write) noexcept {
   ::sigpending(&pending);
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
   const long put = told(write());
-  const int raised = signal_of(put);
+  const int raised = signal_of(put, size);
   if (raised != 0 && sigismember(&pending, raised) == 0) take_pending(raised);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return put;
 }
 
 long write_without_signal(int fd, const void* from, std::size_t size) noexcept {
-  return without_signal([=] { return ::write(fd, from, size); });
+  return without_signal(size, [=] { return ::write(fd, from, size); });
 }
 long write_without_signal(int fd, const iovec* parts, std::size_t count) noexcept {
-  return without_signal([=] { return ::writev(fd, parts, static_cast<int>(count)); });
+  std::size_t size = 0;
+  for (std::size_t i = 0; i != count; ++i) size += parts[i].iov_len;
+  return without_signal(size, [=] { return ::writev(fd, parts, static_cast<int>(count)); });
 }
 long send_file_without_signal(int to, int file, std::uint64_t offset, std::size_t size) noexcept {
   off64_t at = static_cast<off64_t>(offset);
-  return without_signal([&] { return ::sendfile64(to, file, &at, size); });
+  return without_signal(size, [&] { return ::sendfile64(to, file, &at, size); });
+}
+
+bool is_hung_up(int fd) noexcept {
+  pollfd one{fd, 0, 0};
+  return ::poll(&one, 1, 0) > 0 && (one.revents & POLLHUP) != 0;
 }
 
 }}}  // namespace hocket::detail::system_calls

@@ -53,4 +53,7 @@ long write_without_signal(int fd, const iovec* parts, std::size_t count) noexcep
 // And sendfile(2).
 long send_file_without_signal(int to, int file, std::uint64_t offset, std::size_t size) noexcept;
 
+// Its other side is gone. A terminal then fails each read with EIO.
+bool is_hung_up(int fd) noexcept;
+
 }}}  // namespace hocket::detail::system_calls

@@ -13,6 +13,9 @@ open_descriptor& no_descriptor() noexcept;
 // The same, of a transfer, whose count is kept.
 [[HOCKET_COLD, HOCKET_NOINLINE]] failure failure_of_transfer(const transfer& failed) noexcept;
 
+// A transfer of nothing: true. It makes no call, but fails if its descriptor is closed.
+[[HOCKET_COLD, HOCKET_NOINLINE]] bool try_empty(transfer& what) noexcept;
+
 struct transfer_operation : transfer {
   static constexpr std::uint8_t price = 16;
   using transfer::transfer;
@@ -53,7 +56,7 @@ struct bytes_operation : transfer_operation {
   using value_type = std::size_t;
   using transfer_operation::transfer_operation;
 
-  bool try_now() noexcept { return size == 0 || transfer_operation::try_now(); }
+  bool try_now() noexcept { return size == 0 ? try_empty(*this) : transfer_operation::try_now(); }
   bool has_it() const noexcept { return ended != 0; }
   std::span<const std::byte> list_of_addresses() const noexcept;
   result<std::size_t> take() noexcept {
