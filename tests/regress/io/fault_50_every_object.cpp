@@ -248,8 +248,8 @@ void check_beside(std::unique_ptr<object> it, act action) {
   auto begun = std::make_shared<std::atomic<bool>>(false);
   auto waits = spawn(
       place.where,
-      [](object& waited, std::shared_ptr<std::atomic<bool>> begun) -> task<int> {
-        *begun = true;
+      [](object& waited, std::shared_ptr<std::atomic<bool>> is_begun) -> task<int> {
+        *is_begun = true;
         co_return co_await waited.wait();
       },
       std::ref(*it), begun);

@@ -37,9 +37,11 @@ table read_table(const std::string& heading) {
   std::string line;
   while (std::getline(page, line) && line != heading) {
   }
-  while (std::getline(page, line) && !line.starts_with("## ")) {
+  while (std::getline(page, line) && !line.starts_with("|")) {
+  }
+  for (; page && line.starts_with("|"); std::getline(page, line)) {
     std::vector<std::string> cells;
-    for (std::size_t begin = 2; line.starts_with("| ") && begin < line.size();) {
+    for (std::size_t begin = 2; begin < line.size();) {
       const std::size_t end = line.find(" |", begin);
       if (end == std::string::npos) break;
       cells.push_back(line.substr(begin, end - begin));
