@@ -6,13 +6,17 @@
 
 #include "support/numbers.hpp"
 
+#include <array>
 #include <cstdio>
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <memory>
 #include <optional>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -49,6 +53,69 @@ TEST_CASE("a regular file is ready, and so is a number of nothing") {
   CHECK(sync_wait(poll_fds(wanted)) == std::size_t{2});
   CHECK(wanted[0].revents == (POLLIN | POLLOUT));
   CHECK(wanted[1].revents == POLLNVAL);
+}
+
+// The system tells an error or a hang-up without being asked, and perhaps alone.
+TEST_CASE("an end that nobody asked for is told to every wait for a number") {
+  struct ended {
+    number_pipe pipe;
+    bool reads;         // the side that waits
+    short asked, told;  // told: one of them at least
+  };
+  const auto make = [](bool reads, short asked, short told) {
+    ended one{{}, reads, asked, told};
+    if (reads) return one;
+    std::array<char, 4096> bytes{};
+    ::fcntl(one.pipe.out, F_SETFL, O_NONBLOCK);
+    while (::write(one.pipe.out, bytes.data(), bytes.size()) > 0) {
+    }
+    return one;
+  };
+  for (const bool waits_first : {false, true}) {
+    for (const bool untested : {false, true}) {
+      std::vector<ended> all;
+      all.push_back(make(false, POLLOUT, POLLERR));  // a full pipe whose reader goes: POLLERR alone
+      all.push_back(make(false, 0, POLLERR));
+      all.push_back(make(true, POLLIN, POLLHUP));
+      all.push_back(make(true, 0, POLLHUP));
+      all.push_back(make(true, POLLOUT, POLLHUP));
+      for (ended& one : all) {
+        CAPTURE(one.asked);
+        loop lp;
+        const int number = one.reads ? one.pipe.in : one.pipe.out;
+        int& other = one.reads ? one.pipe.out : one.pipe.in;
+        auto found = spawn(
+            lp,
+            [](int fd, short asked, bool by_one) -> task<result<short>> {
+              if (by_one) co_return co_await within(1min, poll_fd(fd, asked));
+              pollfd wanted{fd, asked, 0};
+              const auto ready = co_await within(1min, poll_fds({&wanted, 1}));
+              if (!ready) co_return failure(ready.error());
+              co_return wanted.revents;
+            },
+            number, one.asked, untested);
+        if (waits_first) lp.poll();
+        ::close(std::exchange(other, -1));
+        lp.run_until(found);
+        const result<short> events = sync_wait(found);
+        REQUIRE(events.has_value());
+        CHECK((*events & one.told) != 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("a wait for a number that is no descriptor is an error, and one for no number at all is left out") {
+  const int closed = ::dup(0);
+  ::close(closed);
+  for (const int number : {-1, closed, 1'000'000}) {
+    CAPTURE(number);
+    CHECK(sync_wait(within(1min, poll_fd(number, POLLIN))).error_or({}) == std::errc::bad_file_descriptor);
+    pollfd wanted{number, POLLIN, 0};
+    const auto found = sync_wait(within(number < 0 ? 1ms : 1min, poll_fds({&wanted, 1})));
+    if (number < 0) CHECK(found.error_or({}) == std::errc::timed_out);
+    else CHECK(wanted.revents == POLLNVAL);
+  }
 }
 
 TEST_CASE("the end of a loop ends its waits for numbers, and one loop leaves those of another alone") {

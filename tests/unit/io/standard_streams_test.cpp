@@ -185,6 +185,38 @@ TEST_CASE("a standard stream without a number is an error, and one without a rea
   });
 }
 
+// The pipe blocks for others. A thread that it blocks is ended by the alarm.
+TEST_CASE("no call at a stream that others share blocks its thread, with one buffer or with several") {
+  check_in_child([] {
+    ::alarm(30);
+    using detail::descriptor_access, detail::descriptor_kind;
+    const number_pair ends = pipe_of_numbers();
+    stream in(descriptor_access::take_over(ends.reader, descriptor_kind::shared).value());
+    stream out(descriptor_access::take_over(ends.writer, descriptor_kind::shared).value());
+    std::array<char, 8> buffer{};
+    const std::array<mutable_buffer, 2> rooms{std::span(buffer).first(3), std::span(buffer).last(3)};
+    const std::string much(150'000, 's');
+    const std::array<const_buffer, 3> parts{much, "", much};
+    const auto timed_out = [](auto&& operation) {
+      return sync_wait(within(1ms, std::move(operation))).error_or({}) == std::errc::timed_out;
+    };
+    CHECK(timed_out(in.read_some(buffer)));
+    CHECK(timed_out(in.read_some(rooms)));
+    CHECK(timed_out(in.read_exactly(rooms)));
+    CHECK(timed_out(in.read_borrowed()));
+    CHECK(timed_out(out.write_all(much)));
+    CHECK(out.resume_after_partial_write() != 0);
+    CHECK(timed_out(out.write_some("x")));
+    CHECK(timed_out(out.write_some(parts)));
+    std::array<char, 4096> drained{};
+    CHECK(sync_wait(in.read_exactly(drained)) == drained.size());
+    CHECK(timed_out(out.write_all(parts)));
+    CHECK(out.resume_after_partial_write() != 0);
+    CHECK(blocks(ends.reader));
+    CHECK(blocks(ends.writer));
+  });
+}
+
 TEST_CASE("what cannot be opened once more is asked before each call, and blocks no thread") {
   const number_pair ends = pipe_of_numbers();
   using detail::descriptor_access, detail::descriptor_kind;

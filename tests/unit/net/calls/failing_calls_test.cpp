@@ -9,6 +9,7 @@
 #include <hocket/io/read_all.hpp>
 #include <hocket/io/send_file.hpp>
 #include <hocket/io/signal_set.hpp>
+#include <hocket/io/unique_fd.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/net/udp.hpp>
 #include <hocket/net/unix_stream.hpp>
@@ -129,14 +130,24 @@ task<result<void>> use_udp() {
   co_return {};
 }
 
+task<> put_late(int number) {
+  for (int i = 0; i < 3; ++i) co_await yield();
+  CHECK(::sendto(number, "x", 1, 0, nullptr, 0) == 1);  // a call that no test fails
+}
+
 task<result<void>> use_numbers_and_files() {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) co_return failure(std::errc::too_many_files_open);
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    co_return failure(std::errc::too_many_files_open);
+  const unique_fd in(ends[0]), out(ends[1]);
   pollfd wanted{ends[0], POLLIN, 0};
   const auto late = co_await within(0ms, poll_fds({&wanted, 1}));
-  ::close(ends[0]);
-  ::close(ends[1]);
   if (late || late.error() != std::errc::timed_out) co_return failure(late ? std::error_code() : late.error());
+  auto puts = spawn(put_late, ends[1]);
+  const auto ready = co_await within(long_enough, poll_fds({&wanted, 1}));
+  co_await puts.join();
+  if (!ready) co_return failure(ready.error());
+  CHECK(wanted.revents == POLLIN);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
   std::fputs("a file", file.get());
   std::fflush(file.get());
@@ -160,19 +171,25 @@ task<result<void>> use_signals() {
   co_return {};
 }
 
+constexpr std::array all_parts{&use_tcp, &use_pipe, &use_udp, &use_numbers_and_files, &use_signals};
+
+std::error_code run(loop& on, task<result<void>> (*part)()) {
+  auto used = spawn(on, part);
+  on.run();
+  try {
+    const auto how = sync_wait(used);
+    return how ? std::error_code() : how.error();
+  } catch (const std::system_error& thrown) {
+    return thrown.code();
+  }
+}
+
 // What went wrong; nothing, if all went well.
 std::vector<std::error_code> use_all() {
   std::vector<std::error_code> errors;
-  for (auto part : {&use_tcp, &use_pipe, &use_udp, &use_numbers_and_files, &use_signals}) {
+  for (auto part : all_parts) {
     loop lp;
-    auto used = spawn(lp, part);
-    lp.run();
-    try {
-      const auto how = sync_wait(used);
-      if (!how) errors.push_back(how.error());
-    } catch (const std::system_error& thrown) {
-      errors.push_back(thrown.code());
-    }
+    if (const std::error_code error = run(lp, part)) errors.push_back(error);
   }
   return errors;
 }
@@ -229,6 +246,27 @@ TEST_CASE("what only helps may fail: the scenario goes on, or tells the error") 
   for (const called one : {called::fcntl, called::getsockname, called::getsockopt, called::poll, called::setsockopt}) {
     CAPTURE(call_names[static_cast<std::size_t>(one)]);
     CHECK(fail_each(one, ENOMEM) > 0);
+  }
+}
+
+// An error leaves nothing half-made behind in its loop.
+TEST_CASE("after a call that has failed the same loop uses everything as before") {
+  for (const called one : {called::accept4, called::connect, called::epoll_create1, called::epoll_ctl, called::eventfd,
+                           called::readv, called::recv, called::recvmsg, called::recvmmsg, called::read, called::send,
+                           called::sendmmsg, called::sendmsg, called::socket, called::write, called::writev}) {
+    CAPTURE(call_names[static_cast<std::size_t>(one)]);
+    for (auto part : all_parts) {
+      for (int nth = 1;; ++nth) {
+        CAPTURE(nth);
+        loop lp;
+        fail_call(one, nth, ENOMEM);
+        static_cast<void>(run(lp, part));
+        const int made = calls_made();
+        fail_call(called::count, 0, 0);
+        if (made < nth) break;
+        CHECK(run(lp, part) == std::error_code());
+      }
+    }
   }
 }
 
