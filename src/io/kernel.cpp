@@ -91,6 +91,16 @@ call_end read(open_descriptor& at, transfer& what) noexcept {
   return got < 0 ? has_not_read(at, what, got) : has_read(at, what, static_cast<std::size_t>(got), asked);
 }
 
+// What is there stays, so the next call would not block.
+call_end peek(const open_descriptor& at, transfer& what) noexcept {
+  long got = 0;
+  do got = system_calls::told(::recv(at.native_handle(), what.data, what.size, MSG_PEEK | MSG_DONTWAIT));
+  while (got == -EINTR);
+  if (got < 0) return failed(what, got);
+  what.done = static_cast<std::size_t>(got);
+  return ended(what, call_end::done);
+}
+
 call_end write(const open_descriptor& at, transfer& what) noexcept {
   const std::size_t asked = std::min(what.size - what.done, most_bytes);
   long put = 0;
@@ -313,6 +323,7 @@ kernel& kernel::instance() noexcept {
 call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
   switch (what.kind) {
     case call_kind::read: return read(at, what);
+    case call_kind::peek: return peek(at, what);
     case call_kind::write: return write(at, what);
     case call_kind::scatter: return scatter(at, what);
     case call_kind::gather: return gather(at, what);

@@ -134,10 +134,7 @@ call_end kernel_calls::connect(open_descriptor& at, transfer& what) noexcept {
     return call_end::blocks;
   }
   if (got == 0 || (got == -EISCONN && what.done == 1)) return connected(at, what);
-  if (got == -EAGAIN && at.kind() != descriptor_kind::stream) {
-    what.retries = 1;
-    return call_end::blocks;
-  }
+  if (got == -EAGAIN && at.kind() != descriptor_kind::stream) return call_end::blocks;  // retry_timer.hpp
   what.fail(static_cast<int>(-got));  // EAGAIN of TCP, too: there is no free port
   return call_end::done;
 }

@@ -257,7 +257,6 @@ void open_descriptor::take_for_ready() noexcept {
   tell_edge(out);
 }
 
-// By a thread that is no driver's.
 void open_descriptor::tell_edge(direction& of) noexcept {
   primitive::waiter* const entry = of.edge();
   if (entry && !hand_over(*entry)) of.fail(*entry, ECANCELED);

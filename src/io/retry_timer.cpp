@@ -19,12 +19,17 @@ constexpr duration first_pause = 1ms, longest_pause = 50ms;
 
 constinit const timer_kind retry_timer::kind_of_timer{&retry_timer::ring};
 
+bool retry_timer::is_needed(const open_descriptor& at, bool to_unix) noexcept {
+  return to_unix && at.native_handle() >= 0;
+}
+
 void retry_timer::begin(primitive::suspension& wait, primitive::waiter& entry, transfer& what) noexcept {
   entry_ = &entry;
   transfer_ = &what;
   pause_ = first_pause;
   kind = &kind_of_timer;
   timers_ = current_executor()->timers();
+  what.side->of().tell_edge(*what.side);
   entry.enlist(wait, *this);
   if (timers_) return set();
   what.fail(EAGAIN);

@@ -71,6 +71,7 @@ int memory_end::set_option(int level, int name, const void* value, std::size_t s
 call_end memory_end::call(transfer& what) {
   switch (what.kind) {
     case call_kind::read: return read(what);
+    case call_kind::peek: return peek(what);
     case call_kind::write: return write(what);
     case call_kind::scatter: return in_parts<mutable_buffer>(what);
     case call_kind::gather: return in_parts<const_buffer>(what);
@@ -121,6 +122,20 @@ call_end memory_end::read(transfer& what) {
   const bool drained = !is_readable(present);
   if (what.whole && what.done != what.size) return drained ? call_end::blocks : call_end::more;
   return ended(what, drained ? call_end::drained : call_end::done);
+}
+
+// What is there stays, a reset, too.
+call_end memory_end::peek(transfer& what) const noexcept {
+  const time_point present = core->now();
+  if (!is_readable(present)) return call_end::blocks;
+  if (was_reset(present) && !reset_is_told_) return failed(what, ECONNRESET);
+  for (const segment& one : coming_) {
+    if (was_reset(present) || one.at > present || what.done == what.size) break;
+    const std::size_t count = std::min(what.size - what.done, one.bytes.size() - one.begin);
+    std::memcpy(static_cast<char*>(what.data) + what.done, one.bytes.data() + one.begin, count);
+    what.done += count;
+  }
+  return ended(what, call_end::done);
 }
 
 call_end memory_end::write(transfer& what) {

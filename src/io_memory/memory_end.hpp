@@ -42,6 +42,7 @@ class memory_end final : public memory_object {
   static constexpr time_point never = time_point::max();
 
   call_end read(transfer& what);
+  call_end peek(transfer& what) const noexcept;
   call_end write(transfer& what);
   template <class Buffer>
   call_end in_parts(transfer& what);

@@ -22,9 +22,11 @@ result<udp::socket> memory_network::bind_datagrams(const socket_address& address
 }
 
 result<udp::socket> memory_network::connect_datagrams(const socket_address& address,
-                                                      const udp::socket_options& options) {
+                                                      const udp::connect_options& options) {
   if (!address.is_valid()) return failure(std::errc::invalid_argument);
-  return core_->open_datagrams(address.with_port(0), address, options);
+  const socket_address& local = options.local_address;
+  const udp::socket_options same{.reuse_port = options.reuse_port, .broadcast = options.broadcast};
+  return core_->open_datagrams(local.is_valid() ? local : address.with_port(0), address, same);
 }
 
 }}  // namespace hocket

@@ -4,6 +4,8 @@
 #include <hocket/net/address.hpp>
 
 #include <cerrno>
+#include <fcntl.h>
+#include <optional>
 #include <sys/socket.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -19,6 +21,18 @@ template <class T>
 result<void> set_option(int fd, int level, int name, const T& value) noexcept {
   return told_of(::setsockopt(fd, level, name, &value, sizeof value));
 }
+
+// Empty: the fd is no socket, or has no such option; errno says why.
+inline std::optional<int> option_of(int fd, int name) noexcept {
+  int value = 0;
+  socklen_t size = sizeof value;
+  if (::getsockopt(fd, SOL_SOCKET, name, &value, &size) != 0) return std::nullopt;
+  return value;
+}
+
+// Takes ownership of a socket of this type that others have opened: from now on it does not block and is closed on
+// exec. On an error the caller keeps it.
+result<descriptor> adopt_socket(int fd, int type) noexcept;
 
 // --- by the backend of a descriptor
 

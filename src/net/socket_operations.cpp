@@ -1,6 +1,8 @@
 #include <hocket/base/detail/own_fds.hpp>
 #include <hocket/net/detail/socket_operations.hpp>
 
+#include "net/socket_calls.hpp"
+
 #include <cerrno>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -69,6 +71,16 @@ result<descriptor> descriptor_of_socket(int fd, bool tcp) noexcept {
   result<descriptor> made = descriptor_access::take_over(fd, tcp ? descriptor_kind::stream : descriptor_kind::socket);
   if (!made) ::close(fd);
   return made;
+}
+
+result<descriptor> adopt_socket(int fd, int type) noexcept {
+  const std::optional<int> found = option_of(fd, SO_TYPE);
+  if (!found) return failure_of_transfer(errno);
+  if (*found != type) return failure_of_transfer(EINVAL);
+  const int flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || ::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+    return failure_of_transfer(errno);
+  return descriptor_access::take_over(fd, descriptor_kind::socket);
 }
 
 socket_opener& system_sockets() noexcept {

@@ -1,4 +1,3 @@
-#include <hocket/io/detail/accept.hpp>
 #include <hocket/net/tcp.hpp>
 
 #include "net/socket_calls.hpp"
@@ -89,6 +88,16 @@ result<listener> listener::bind(const socket_address& address, const listen_opti
   result<descriptor> made = done ? take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
   if (!made) return close_fd(fd), failure(made.error());
   return listener(std::move(*made), address.kind() != socket_address::family::unix_path);
+}
+
+result<listener> listener::adopt(int fd) noexcept {
+  const std::optional<int> listens = option_of(fd, SO_ACCEPTCONN);
+  if (!listens) return failure_of_transfer(errno);
+  if (*listens == 0) return failure_of_transfer(EINVAL);
+  result<descriptor> made = adopt_socket(fd, SOCK_STREAM);
+  if (!made) return failure(made.error());
+  const bool is_tcp = option_of(fd, SO_PROTOCOL).value_or(0) == IPPROTO_TCP;
+  return listener(std::move(*made), is_tcp);
 }
 
 result<stream> listener::try_accept() noexcept {

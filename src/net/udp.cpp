@@ -48,12 +48,27 @@ result<void> prepare(int fd, const socket_address& to, const socket_options& opt
   return set;
 }
 
-template <class Call>
-result<descriptor> open(const socket_address& to, const socket_options& options, Call call) noexcept {
-  const int fd = new_socket(to, SOCK_DGRAM);
+using address_call = int (*)(int, const sockaddr*, socklen_t);
+
+result<void> call_with(address_call call, int fd, const socket_address& address) noexcept {
+  return told_of(call(fd, static_cast<const sockaddr*>(address.data()), static_cast<socklen_t>(address.size())));
+}
+
+result<void> bind_and_connect(int fd, const socket_address& from, const socket_address& to) noexcept {
+  if (from.is_unnamed()) return failure_of_transfer(EINVAL);
+  result<void> done;
+  if (from.is_valid()) done = call_with(&::bind, fd, from);
+  if (done && to.is_valid()) done = call_with(&::connect, fd, to);
+  return done;
+}
+
+// A socket with one of the addresses, or with both.
+result<descriptor> open(const socket_address& from, const socket_address& to, const socket_options& options) noexcept {
+  const socket_address& one = to.is_valid() ? to : from;
+  const int fd = new_socket(one, SOCK_DGRAM);
   if (fd < 0) return failure_of_transfer(-fd);
-  result<void> done = prepare(fd, to, options);
-  if (done) done = told_of(call(fd, static_cast<const sockaddr*>(to.data()), static_cast<socklen_t>(to.size())));
+  result<void> done = prepare(fd, one, options);
+  if (done) done = bind_and_connect(fd, from, to);
   result<descriptor> made =
       done ? descriptor_access::take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
   if (!made) close_fd(fd);
@@ -63,13 +78,21 @@ result<descriptor> open(const socket_address& to, const socket_options& options,
 }  // namespace
 
 result<socket> socket::bind(const socket_address& address, const socket_options& options) noexcept {
-  result<descriptor> made = open(address, options, &::bind);
+  result<descriptor> made = open(address, {}, options);
   if (!made) return failure(made.error());
   return socket(std::move(*made));
 }
 
-result<socket> socket::connect(const socket_address& address, const socket_options& options) noexcept {
-  result<descriptor> made = open(address, options, &::connect);
+result<socket> socket::connect(const socket_address& address, const connect_options& options) noexcept {
+  if (!address.is_valid()) return failure_of_transfer(EINVAL);
+  const socket_options same{.reuse_port = options.reuse_port, .broadcast = options.broadcast};
+  result<descriptor> made = open(options.local_address, address, same);
+  if (!made) return failure(made.error());
+  return socket(std::move(*made));
+}
+
+result<socket> socket::adopt(int fd) noexcept {
+  result<descriptor> made = adopt_socket(fd, SOCK_DGRAM);
   if (!made) return failure(made.error());
   return socket(std::move(*made));
 }

@@ -154,6 +154,60 @@ TEST_CASE_TEMPLATE("the end of a peer is told apart, and one's own shutdown ends
   CHECK(world.ended(client) == fate::ended);
 }
 
+TEST_CASE_TEMPLATE("a peek leaves the bytes to the next read, waits for the first, and tells the end and a reset", Kind,
+                   HOCKET_IO_KINDS) {
+  typename Kind::wires net;
+  hocket::tcp::listener door = listen(net, "127.0.0.1:0").value();
+  Kind world(net);
+  auto serve = [&]() -> typename Kind::body {
+    for (const bool resets : {false, true}) {
+      auto peer = co_await door.accept();
+      REQUIRE(peer.has_value());
+      auto sent = co_await peer->write_all("words");
+      CHECK(sent.has_value());
+      std::array<char, 1> byte{};
+      auto told = co_await peer->read_exactly(byte);
+      CHECK(told.has_value());
+      if (resets) CHECK(peer->set_reset_on_close(true).has_value());
+    }
+  };
+  auto call = [&]() -> typename Kind::body {
+    for (const bool resets : {false, true}) {
+      auto peer = co_await connect(net, door.local_address());
+      REQUIRE(peer.has_value());
+      std::array<char, 16> buffer{};
+      auto got = co_await peer->peek(std::span(buffer).first(2));
+      CHECK(got == std::size_t{2});
+      CHECK(std::string_view(buffer.data(), 2) == "wo");
+      for (std::size_t size = 0; size != 5;) {
+        auto some = co_await peer->peek(buffer);
+        REQUIRE(some.has_value());
+        size = *some;
+      }
+      got = co_await peer->read_exactly(std::span(buffer).first(5));
+      CHECK(got == std::size_t{5});
+      CHECK(std::string_view(buffer.data(), 5) == "words");
+      auto none = co_await hocket::within(1ms, peer->peek(buffer));
+      CHECK(none.error_or({}) == std::errc::timed_out);
+      auto empty = co_await peer->peek({});
+      CHECK(empty == std::size_t{0});
+      auto told = co_await peer->write_all("x");
+      CHECK(told.has_value());
+      auto end = co_await peer->peek(buffer);
+      if (resets) CHECK(end.error_or({}) == std::errc::connection_reset);
+      else CHECK(end == std::size_t{0});
+      peer->close();
+      end = co_await peer->peek(buffer);
+      CHECK(end.error_or({}) == std::errc::bad_file_descriptor);
+    }
+  };
+  const int server = world.start(serve);
+  const int client = world.start(call);
+  world.finish();
+  CHECK(world.ended(server) == fate::ended);
+  CHECK(world.ended(client) == fate::ended);
+}
+
 // fault 44: SIGPIPE has its default action here.
 TEST_CASE_TEMPLATE("a connection that the peer has reset is an error in both directions (fault 44)", Kind,
                    HOCKET_IO_KINDS) {

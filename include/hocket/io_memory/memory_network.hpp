@@ -93,7 +93,7 @@ class memory_network {
 
   // As udp::socket::bind() and udp::socket::connect(). Throw std::bad_alloc.
   result<udp::socket> bind_datagrams(const socket_address& address, const udp::socket_options& options = {});
-  result<udp::socket> connect_datagrams(const socket_address& address, const udp::socket_options& options = {});
+  result<udp::socket> connect_datagrams(const socket_address& address, const udp::connect_options& options = {});
 
   // Ends the stream's connection with connection_reset on both sides. Bytes in flight are lost.
   void reset(stream& end) noexcept;

@@ -12,6 +12,14 @@ class socket_stream : public stream {
   // Takes ownership of the descriptor of a connected socket.
   explicit socket_stream(descriptor&& owner) noexcept : stream(std::move(owner)) {}
 
+  // Reads at least one byte, as soon as there is one, and at most what fits into the buffer; the bytes stay in the
+  // socket, and the next read gets them again. Returns how many bytes. 0: the end of the stream. If fewer bytes are
+  // there than are wanted, a further peek() returns the same ones: read, to wait for more. Errors: as recv(2).
+  auto peek(mutable_buffer buffer, call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::bytes_operation>(std::in_place, site, record().in, detail::call_kind::peek,
+                                                         buffer.data(), buffer.size());
+  }
+
   // Ends writing: the peer reads the bytes written before, and then the end of the stream. Errors: as shutdown(2).
   result<void> shutdown_write() noexcept;
   // Ends reading: reads, also waiting reads, return the bytes that have arrived, and then 0. TCP still accepts bytes of

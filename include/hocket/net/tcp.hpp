@@ -85,6 +85,12 @@ class listener : public descriptor {
   // invalid_argument for a malformed address; as socket(2), bind(2) and listen(2): address_in_use.
   static result<listener> bind(const socket_address& address, const listen_options& options = {}) noexcept;
 
+  // Takes ownership of a socket that listens already, as a program gets it from systemd
+  // (examples/socket_activation.cpp). Makes it non-blocking, also for its copies in other processes, and close-on-exec.
+  // Errors: bad_file_descriptor; not_a_socket; invalid_argument for a socket that does not listen; not_enough_memory.
+  // Then the caller keeps the fd.
+  static result<listener> adopt(int fd) noexcept;
+
   // Waits for the next connection. The stream has the address of its peer, also if the peer has reset the connection
   // meanwhile. accept() skips errors of single connections and of their networks (accept(2)). Other
   // errors: too_many_files_open, too_many_files_open_in_system, no_buffer_space, not_enough_memory.

@@ -1,4 +1,4 @@
-// UDP: datagrams, one at a time and in batches.
+// UDP: datagrams, one at a time and in batches. Datagrams of unix sockets, too: "unix:/run/app.sock", "unix:@name".
 //
 //   auto socket = udp::socket::bind("[::]:9000").value();
 //   std::array<char, 1500> buffer;
@@ -16,6 +16,16 @@
 // Guarantees. A datagram that is longer than its buffer is truncated, and has the mark `truncated`. A send waits while
 // the system's buffer is full. No timeout loses a received datagram.
 //
+// Unix sockets. A datagram is never lost, and they arrive in order: if the queue of the receiver is full, a send waits.
+// (A socket without a peer tries again after 1 ms, and then after twice the last pause, up to 50 ms, because the system
+// does not tell it of room.) A socket that was not bound has no name: its datagrams have an invalid sender, and cannot
+// be answered. Bind both sides, or connect a bound socket:
+//
+//   auto log = udp::socket::connect("unix:/run/log.sock", {.local_address = "unix:/run/app.sock"}).value();
+//
+// A send to a name that nobody is bound to fails with connection_refused or no_such_file_or_directory. bind() does not
+// remove an unused path.
+//
 // Errors. If the network reports an error of an earlier datagram, a later operation fails with it: connection_refused,
 // on a connected socket.
 //
@@ -25,6 +35,7 @@
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/detail/message.hpp>
+#include <hocket/io/detail/retry_timer.hpp>
 #include <hocket/net/address.hpp>
 #include <array>
 #include <span>
@@ -85,6 +96,16 @@ template <class Op>
 struct datagram_operation : pointing_operation<Op> {
   datagram_operation(direction& target, call_kind call) noexcept : pointing_operation<Op>(target, call, nullptr, 0) {}
 
+  // Of a send, or a batch. The queue of a unix socket may be full that is not the peer of this one: no edge tells of
+  // room.
+  void begin_to(const socket_address& receiver, primitive::suspension& wait, primitive::waiter& entry,
+                retry_storage& retry) noexcept {
+    if (!retry_timer::is_needed(this->side->of(), receiver.kind() == socket_address::family::unix_path))
+      return pointing_operation<Op>::begin(wait, entry);
+    static_cast<void>(static_cast<Op&>(*this).point());
+    retry.make().begin(wait, entry, *this);
+  }
+
   void forget() noexcept { forget_batch(); }
 
  protected:
@@ -138,6 +159,7 @@ struct send_operation : datagram_operation<send_operation> {
            address.size()};
     return point_at({&raw, sizeof raw, 1});
   }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { begin_to(address, wait, entry, retry); }
   void forget() noexcept {
     raw = {};
     forget_batch();
@@ -147,6 +169,7 @@ struct send_operation : datagram_operation<send_operation> {
     return raw.moved;
   }
 
+  retry_storage retry;
   const void* bytes;
   std::size_t count;
   message raw{};
@@ -164,6 +187,9 @@ struct batch_operation : datagram_operation<batch_operation> {
     else datagram_access::prepare_send(all());
     return point_at(datagram_access::batch_of(all()));
   }
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    begin_to(kind == call_kind::send ? first->address() : socket_address(), wait, entry, retry);
+  }
   result<std::size_t> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
     if (kind == call_kind::receive) datagram_access::take_received(all().first(done));
@@ -174,6 +200,7 @@ struct batch_operation : datagram_operation<batch_operation> {
     return std::as_bytes(std::span<const udp::datagram>(first, count));
   }
 
+  retry_storage retry;
   udp::datagram* first;
   std::size_t count;
 
@@ -185,13 +212,21 @@ struct batch_operation : datagram_operation<batch_operation> {
 
 namespace hocket { inline namespace HOCKET_ABI { namespace udp {
 
-// Options for UDP sockets.
+// Options for sockets with an address.
 struct socket_options {
   bool reuse_port = false;  // several sockets share the datagrams of one address
   bool v6_only = false;     // [::] does not receive IPv4
   bool broadcast = false;
 };
 static_assert(detail::owns_nothing<socket_options>);
+
+// Options for sockets with a peer.
+struct connect_options {
+  socket_address local_address{};  // an invalid address: the system chooses one; port 0: a free port
+  bool reuse_port = false;         // several sockets, each with a peer of its own, have one local address
+  bool broadcast = false;
+};
+static_assert(detail::owns_nothing<connect_options>);
 
 // Sends and receives datagrams.
 class socket : public descriptor {
@@ -201,8 +236,13 @@ class socket : public descriptor {
   // Makes a socket with this address; port 0 is a free port. Errors: invalid_argument for a malformed address; as
   // socket(2) and bind(2): address_in_use.
   static result<socket> bind(const socket_address& address, const socket_options& options = {}) noexcept;
-  // Makes a socket that sends to `address` and receives from there alone. It sends nothing.
-  static result<socket> connect(const socket_address& address, const socket_options& options = {}) noexcept;
+  // Makes a socket that sends to `address` and receives from there alone; its own address is that of the options. It
+  // sends nothing. Errors: as bind(); as connect(2).
+  static result<socket> connect(const socket_address& address, const connect_options& options = {}) noexcept;
+  // Takes ownership of a socket for datagrams, of UDP or of unix sockets, that others have opened. Makes it
+  // non-blocking, also for its copies in other processes, and close-on-exec. Errors: bad_file_descriptor; not_a_socket;
+  // invalid_argument for a socket of another type; not_enough_memory. Then the caller keeps the fd.
+  static result<socket> adopt(int fd) noexcept;
 
   // Waits for the next datagram.
   auto receive(mutable_buffer buffer, call_site site = this_call_site()) noexcept {

@@ -161,6 +161,8 @@ class open_descriptor {
 
   // --- for the directions
 
+  // The next call of the direction may succeed. By a thread that is no driver's.
+  void tell_edge(direction& of) noexcept;
   // Has a driver of the current group watch it. An error number, or 0.
   int attach_here() noexcept;
   bool is_attached() noexcept;
@@ -197,7 +199,6 @@ class open_descriptor {
   void drop_all() noexcept;
   void drop_of(const io_driver& gone) noexcept;
   void take_for_ready() noexcept;
-  void tell_edge(direction& of) noexcept;
   bool try_use() noexcept;
   bool in_use() noexcept { return in.in_use() || out.in_use() || peer.in_use(); }
 

@@ -21,6 +21,7 @@ class direction;
 // The calls. A backend (backend.hpp) carries them out.
 enum class call_kind : std::uint8_t {
   read,             // bytes into `data`
+  peek,             // bytes into `data`, which stay in the socket
   write,            // bytes from `data`
   scatter,          // bytes into the mutable_buffers at `data`, `size` in all
   gather,           // bytes from the const_buffers at `data`, `size` in all
@@ -79,12 +80,11 @@ struct transfer {
   std::uint32_t generation;     // of the descriptor for which it was made
   int error = 0;
   call_kind kind;
-  std::uint8_t whole;        // all of `size` is wanted, not just some of it
-  std::uint8_t ended = 0;    // there is a result
-  std::uint8_t holds = 0;    // its coroutine has the word between try_now() and begin() (direction.hpp)
-  std::uint8_t idle = 0;     // a read between two messages: it may end when its server does
-  std::uint8_t retries = 0;  // it would block, and no edge tells when not: a timer tries it again (retry_timer.hpp)
-  std::uint8_t spare[2] = {};
+  std::uint8_t whole;      // all of `size` is wanted, not just some of it
+  std::uint8_t ended = 0;  // there is a result
+  std::uint8_t holds = 0;  // its coroutine has the word between try_now() and begin() (direction.hpp)
+  std::uint8_t idle = 0;   // a read between two messages: it may end when its server does
+  std::uint8_t spare[3] = {};
 };
 
 }  // namespace detail

@@ -72,7 +72,7 @@ struct connect_operation : pointing_operation<connect_operation<Stream>> {
     return true;
   }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    if (this->retries == 0) return base::begin(wait, entry);
+    if (!retry_timer::is_needed(*made, to.kind() == socket_address::family::unix_path)) return base::begin(wait, entry);
     static_cast<void>(point());
     retry.make().begin(wait, entry, *this);
   }
