@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -41,7 +42,11 @@ result<event_counter> event_counter::make() noexcept {
   return event_counter(std::move(*made));
 }
 
+// An eventfd is of no type. To a pipe, a file or a device add() would write bytes.
 result<event_counter> event_counter::adopt(int fd) noexcept {
+  struct stat facts{};
+  if (::fstat(fd, &facts) != 0) return failure_of_transfer(errno);
+  if ((facts.st_mode & S_IFMT) != 0) return failure_of_transfer(EINVAL);
   result<descriptor> made = descriptor::adopt(fd);
   if (!made) return failure(made.error());
   return event_counter(std::move(*made));

@@ -71,8 +71,9 @@ result<std::size_t> write_to(int fd, const_buffer from, std::uint64_t offset) no
 
 // --- what has no positions
 
+// Of a pipe, a terminal or another device. A socket is no file: it may have no end.
 bool has_no_positions(const std::error_code& error, mode_t mode) noexcept {
-  return error == std::errc::invalid_seek && (S_ISFIFO(mode) || S_ISCHR(mode) || S_ISSOCK(mode));
+  return error == std::errc::invalid_seek && (S_ISFIFO(mode) || S_ISCHR(mode));
 }
 
 // A file that was adopted may not block: then this thread waits for it. The end of a terminal is told as an error.

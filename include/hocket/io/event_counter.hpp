@@ -54,7 +54,7 @@ class event_counter : public descriptor {
   // Makes a counter with the count 0. Errors: too_many_files_open, too_many_files_open_in_system, not_enough_memory.
   static result<event_counter> make() noexcept;
   // Takes ownership of an eventfd, and makes it non-blocking. With EFD_SEMAPHORE each take() returns 1. Errors: as
-  // descriptor::adopt().
+  // descriptor::adopt(); invalid_argument for a file, a pipe, a device or a socket.
   static result<event_counter> adopt(int fd) noexcept;
 
   // Adds to the count, and wakes a waiting operation. Errors: invalid_argument, if `count` is the largest number;
