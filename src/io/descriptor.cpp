@@ -125,9 +125,6 @@ result<int> descriptor::release() noexcept {
   return released;
 }
 
-void descriptor::end() noexcept {
-  record_->close();
-  record_->drop();
-}
+void descriptor::end() noexcept { record_->end(); }
 
 }}  // namespace hocket

@@ -36,14 +36,15 @@ call_end moved(const open_descriptor& at, transfer& what, std::size_t moved, std
 }
 
 // `got` of `asked` bytes; 0: the end of the stream.
-call_end has_read(const open_descriptor& at, transfer& what, std::size_t got, std::size_t asked) noexcept {
+call_end has_read(open_descriptor& at, transfer& what, std::size_t got, std::size_t asked) noexcept {
   if (got != 0) return moved(at, what, got, asked);
+  at.note_end(stream_end::read);
   if (what.whole) what.fail(transfer::end_of_stream);
   return ended(what, call_end::done);
 }
 
 // A read that moved nothing. The end of a terminal, whose other side is closed, is told as an error.
-call_end has_not_read(const open_descriptor& at, transfer& what, long error) noexcept {
+call_end has_not_read(open_descriptor& at, transfer& what, long error) noexcept {
   if (error == -EIO && system_calls::is_hung_up(at.native_handle())) return has_read(at, what, 0, 0);
   return failed(what, error);
 }
@@ -152,7 +153,7 @@ long read_parts(const open_descriptor& at, system_parts& parts) noexcept {
   return system_calls::told(::recvmsg(at.native_handle(), &message, MSG_DONTWAIT));
 }
 
-call_end scatter(const open_descriptor& at, transfer& what) noexcept {
+call_end scatter(open_descriptor& at, transfer& what) noexcept {
   system_parts parts(what, static_cast<const mutable_buffer*>(what.data), most_bytes);
   long got = 0;
   do got = read_parts(at, parts);
@@ -284,13 +285,14 @@ void take_passed(passing_message& from, passing& into) noexcept {
   if (from.header.msg_flags & MSG_CTRUNC) into.cut = 1;
 }
 
-call_end receive_passing(const open_descriptor& at, transfer& what) noexcept {
+call_end receive_passing(open_descriptor& at, transfer& what) noexcept {
   passing& all = *static_cast<passing*>(what.data);
   passing_message into(all.bytes, std::min(what.size, most_bytes), all.count, room_of_others);
   long got = 0;
   do got = system_calls::told(::recvmsg(at.native_handle(), &into.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
   while (got == -EINTR);
   if (got < 0) return failed(what, got);
+  if (got == 0) at.note_end(stream_end::read);
   take_passed(into, all);
   what.done = static_cast<std::size_t>(got);
   return ended(what, call_end::done);
@@ -329,6 +331,7 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
     case call_kind::gather: return gather(at, what);
     case call_kind::borrow: return lending::lend(at, what, &read);
     case call_kind::read_all: return go_on_reading(*this, at, what);
+    case call_kind::discard: return lending::discard(at, what, &read);
     case call_kind::accept: return kernel_calls::accept(at, what);
     case call_kind::connect: return kernel_calls::connect(at, what);
     case call_kind::receive: return receive(at, what);

@@ -16,6 +16,7 @@ class kernel final : public backend {
   int get_option(open_descriptor& at, int level, int name, void* value, std::size_t& size) noexcept override;
   int shut_down(open_descriptor& at, int how) noexcept override;
   int address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept override;
+  std::size_t unsent(open_descriptor& at) noexcept override;
 };
 
 }}}  // namespace hocket::detail

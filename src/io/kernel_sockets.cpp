@@ -3,6 +3,8 @@
 #include <io/kernel.hpp>
 
 #include <cerrno>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -39,6 +41,11 @@ int kernel::address_of(open_descriptor& at, socket_side which, void* into, std::
                                                               : ::getpeername(at.native_handle(), to, &length));
   size = length;
   return error;
+}
+
+std::size_t kernel::unsent(open_descriptor& at) noexcept {
+  int bytes = 0;
+  return ::ioctl(at.native_handle(), SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 }}}  // namespace hocket::detail

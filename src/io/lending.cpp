@@ -89,8 +89,9 @@ void count([[maybe_unused]] lent_block& lent, [[maybe_unused]] open_descriptor& 
 }
 
 // Nothing was read.
-call_end end_of(const open_descriptor& at, transfer& what, call_end how) noexcept {
+call_end end_of(open_descriptor& at, transfer& what, call_end how) noexcept {
   if (how != call_end::blocks || what.idle == 0 || !at.ends_when_idle()) return how;
+  at.note_end(stream_end::idle);
   what.ended = true;
   return call_end::drained;
 }
@@ -112,6 +113,23 @@ call_end lend(open_descriptor& at, transfer& what, read_call read) noexcept {
   count(lent, at);
   what.data = &lent;
   return how;
+}
+
+call_end discard(open_descriptor& at, transfer& what, read_call read) noexcept {
+  lent_block* const block = take_large();
+  if (!block) {
+    what.fail(ENOMEM);
+    return call_end::done;
+  }
+  transfer part(*what.side, call_kind::read, block->bytes(), most_bytes);
+  const call_end how = read(at, part);
+  keep_large(block);
+  what.done += part.done;
+  if (part.ended == 0) return how;
+  if (part.error != 0) what.fail(part.error);
+  if (part.done == 0) what.ended = true;
+  if (what.ended != 0) return call_end::done;
+  return how == call_end::drained ? call_end::blocks : call_end::more;
 }
 
 void give_back(lent_block& block) noexcept {

@@ -1,14 +1,17 @@
 #include <hocket/base/detail/forks.hpp>
 #include <hocket/core/detail/current.hpp>
+#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/io/detail/descriptor_family.hpp>
+#include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/detail/io_driver.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 
 #include "io/place.hpp"
-#include <hocket/io/detail/descriptor_table.hpp>
 
 #include <array>
 #include <cerrno>
 #include <new>
+#include <sys/socket.h>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -33,6 +36,8 @@ void open_descriptor::open(backend& of, int fd, descriptor_kind kind, void* data
   family_.store(0, std::memory_order_relaxed);
   // ORDER: relaxed, as above.
   ends_when_idle_.store(false, std::memory_order_relaxed);
+  // ORDER: relaxed, as above.
+  stream_end_.store(stream_end::open, std::memory_order_relaxed);
   // ORDER: release, pairs with the exchange in try_use(): what was written above is visible.
   uses_.store(2, std::memory_order_release);
   in.reopen();
@@ -49,6 +54,34 @@ void open_descriptor::close() noexcept {
   in.close();
   out.close();
   peer.close();
+  drop();
+}
+
+void open_descriptor::end() noexcept {
+  // If the party that closes the last direction misses the note, it closes the fd at once.
+  if (family() != 0 && may_linger())
+    note_end(end_noted() == stream_end::idle ? stream_end::idle_lingers : stream_end::open_lingers);
+  close();
+  drop();
+}
+
+// A kill takes everything: no time is left for last words.
+bool open_descriptor::may_linger() const noexcept {
+  if (is_closed() || end_noted() == stream_end::read) return false;
+  if (!descriptor_family::is_of_this_process(family())) return false;
+  const scheduled* const running = current_context().coroutine();
+  return !running || !running->killed();
+}
+
+// False: the fd is to be closed now. If the server has ended the stream while it was idle, nothing was unread; then
+// nothing is lost if what was written has arrived.
+bool open_descriptor::begin_lingering() noexcept {
+  if (end_noted() == stream_end::idle_lingers && backend_->unsent(*this) == 0) return false;
+  return backend_->shut_down(*this, SHUT_WR) == 0 && descriptor_family::hand_over(*this, family());
+}
+
+void open_descriptor::end_lingering() noexcept {
+  backend_->close(*this);
   drop();
 }
 
@@ -85,6 +118,7 @@ void open_descriptor::direction_closed() noexcept {
     locked guard(mutex_);
     drop_all();
   }
+  if (lingers() && begin_lingering()) return;
   if (!released_) backend_->close(*this);
   drop();
 }

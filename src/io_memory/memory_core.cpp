@@ -32,6 +32,11 @@ call_end read_to_lend(open_descriptor& at, transfer& bytes) noexcept {
   return how;
 }
 
+bool has_read_end(const transfer& what) noexcept {
+  if (what.ended == 0 || (what.kind != call_kind::read && what.kind != call_kind::scatter)) return false;
+  return what.error == transfer::end_of_stream || (what.error == 0 && what.done == 0);
+}
+
 }  // namespace
 
 class memory_core::kind final : public driver_kind_of<memory_driver> {
@@ -135,11 +140,13 @@ open_descriptor* memory_core::open(const socket_address& to, const socket_addres
 call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept try {
   if (what.kind == call_kind::borrow) return lending::lend(at, what, &read_to_lend);
   if (what.kind == call_kind::read_all) return go_on_reading(*this, at, what);
+  if (what.kind == call_kind::discard) return lending::discard(at, what, &read_to_lend);
   call_end how{};
   {
     locked guard(mutex_);
     how = object_of(at).call(what);
   }
+  if (has_read_end(what)) at.note_end(stream_end::read);
   if (what.kind != call_kind::look) ring_all();
   return how;
 } catch (const std::bad_alloc&) {
@@ -178,6 +185,11 @@ int memory_core::address_of(open_descriptor& at, socket_side which, void* into, 
   size = std::min(size, found.size());
   std::memcpy(into, found.data(), size);
   return 0;
+}
+
+std::size_t memory_core::unsent(open_descriptor& at) noexcept {
+  locked guard(mutex_);
+  return object_of(at).unsent();
 }
 
 // --- arrivals

@@ -45,6 +45,7 @@ class memory_core final : public backend, public socket_opener, public std::enab
   int set_option(open_descriptor& at, int level, int name, const void* value, std::size_t size) noexcept override;
   int shut_down(open_descriptor& at, int how) noexcept override;
   int address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept override;
+  std::size_t unsent(open_descriptor& at) noexcept override;
 
   time_point now() const noexcept { return clock().now(); }
 

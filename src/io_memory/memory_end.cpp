@@ -57,6 +57,14 @@ int memory_end::shut_down(int how) noexcept {
   return 0;
 }
 
+std::size_t memory_end::unsent() const noexcept {
+  if (!other_) return 0;
+  const time_point present = core->now();
+  std::size_t bytes = 0;
+  for (const segment& one : other_->coming_) bytes += one.at > present ? one.bytes.size() : 0;
+  return bytes;
+}
+
 int memory_end::set_option(int level, int name, const void* value, std::size_t size) noexcept {
   if (level != SOL_SOCKET || name != SO_LINGER) return memory_object::set_option(level, name, value, size);
   linger how{};

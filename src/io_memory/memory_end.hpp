@@ -32,6 +32,7 @@ class memory_end final : public memory_object {
   void close() noexcept override;
   int set_option(int level, int name, const void* value, std::size_t size) noexcept override;
   int shut_down(int how) noexcept override;
+  std::size_t unsent() const noexcept override;
 
  private:
   struct segment {

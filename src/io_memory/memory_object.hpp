@@ -30,6 +30,8 @@ class memory_object {
   // Under the core's mutex. An error number, or 0: as backend.hpp. Options that make no difference in memory are taken.
   virtual int set_option(int level, int name, const void* value, std::size_t size) noexcept;
   virtual int shut_down(int how) noexcept;
+  // Under the core's mutex: how many written bytes have not arrived.
+  virtual std::size_t unsent() const noexcept { return 0; }
 
   // Edges: of everything, now.
   void tell_all() noexcept;

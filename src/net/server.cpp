@@ -3,13 +3,20 @@
 #include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/io/detail/descriptor_limit.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
-#include <net/spare_fd.hpp>
 
+#include "net/connection_limit.hpp"
+#include "net/lingerer.hpp"
+#include "net/memoryless_wait.hpp"
+#include "net/socket_calls.hpp"
+#include "net/spare_fd.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -20,155 +27,178 @@ using namespace std::chrono_literals;
 
 namespace detail {
 
-static std::uint64_t next_family() noexcept {
-  static constinit atomic<std::uint64_t> last{0};
-  // ORDER: relaxed, pairs with nothing: an fd that nobody else gets.
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
 server_core::server_core(runtime& on, const tcp::serve_options& options)
-    : runtime_(&on),
-      loop_(nullptr),
-      options_(options),
-      family_(next_family()),
-      permits_(options.max_connections),
-      connections_(on) {}
+    : runtime_(&on), loop_(nullptr), options_(options), connections_(on) {}
 server_core::server_core(loop& on, const tcp::serve_options& options)
-    : runtime_(nullptr),
-      loop_(&on),
-      options_(options),
-      family_(next_family()),
-      permits_(options.max_connections),
-      connections_(on) {}
+    : runtime_(nullptr), loop_(&on), options_(options), connections_(on) {}
 server_core::~server_core() = default;
 
+static void increment(atomic<std::size_t>& one) noexcept {
+  // ORDER: relaxed, pairs with nothing: a number for people.
+  one.fetch_add(1, std::memory_order_relaxed);
+}
+
 tcp::server_counts server_core::counts() const noexcept {
-  // ORDER: relaxed, pairs with nothing: numbers for people; so with the next two.
-  return {accepted_.load(std::memory_order_relaxed), failed_.load(std::memory_order_relaxed),
-          refused_.load(std::memory_order_relaxed)};
+  // ORDER: relaxed, pairs with nothing: a number for people.
+  const auto read = [](const counter& one) noexcept { return one.load(std::memory_order_relaxed); };
+  return {read(accepted_), read(completed_), read(failed_), read(cancelled_), read(refused_)};
 }
 
 // --- opening
 
+// A task whose frame is there already, to be spawned: it begins also if there is no memory then.
+class made_task {
+ public:
+  explicit made_task(task<> body) noexcept : body_(std::move(body)) {}
+  made_task(made_task&&) noexcept = default;
+  made_task& operator=(made_task&&) = delete;
+  ~made_task() { std::move(body_).discard(); }
+  task<> operator()() noexcept { return std::move(body_); }
+
+ private:
+  task<> body_;
+};
+
 std::error_code server_core::open(listen_target target) {
-  listeners_ = std::move(target.listeners);
-  if (!listeners_.empty()) address_ = listeners_.front().local_address();
-  else if (const std::error_code error = open_listeners(target.address)) return over_ = true, error;
+  if (const std::error_code error = open_listeners(std::move(target))) return listeners_.clear(), error;
+  set_limit();
   spare_ = std::make_unique<spare_fd>();
-  for (std::size_t i = 0; i < listeners_.size(); ++i) {
-    const spawn_options options{.name = "acceptor"};
-    if (runtime_) {
-      worker_at place(*runtime_, i % runtime_->workers());
-      acceptors_.push_back(spawn(place, options, &server_core::accept_at, this, i));
-    } else {
-      acceptors_.push_back(spawn(*loop_, options, &server_core::accept_at, this, i));
-    }
-  }
+  lingerer_ = std::make_unique<lingerer>(count_);
+  lingerer_->enter();
+  const spawn_options options{.name = "lingerer"};
+  made_task body(lingerer_->run());
+  lingering_ = runtime_ ? spawn(*runtime_, options, std::move(body)) : spawn(*loop_, options, std::move(body));
+  acceptors_.reserve(listeners_.size());
+  for (std::size_t i = 0; i < listeners_.size(); ++i) start_acceptor(i);
   return {};
 }
 
-// Has a listener for each worker, if the system deals connections to several.
-std::error_code server_core::open_listeners(const socket_address& address) {
+void server_core::start_acceptor(std::size_t index) {
+  const spawn_options options{.name = "acceptor"};
+  made_task body(accept_at(index));
+  if (runtime_) {
+    worker_at place(*runtime_, index % runtime_->workers());
+    acceptors_.push_back(spawn(place, options, std::move(body)));
+  } else {
+    acceptors_.push_back(spawn(*loop_, options, std::move(body)));
+  }
+}
+
+static bool is_of_the_system(const tcp::listener& one) noexcept { return one.native_handle() >= 0; }
+
+std::error_code server_core::open_listeners(listen_target target) {
+  listeners_ = std::move(target.listeners);
+  if (listeners_.empty() || is_of_the_system(listeners_.front())) raise_descriptor_limit();
+  if (listeners_.empty()) return bind_listeners(target.address);
+  address_ = listeners_.front().local_address();
+  return {};
+}
+
+// Binds a listener for each worker, if the system deals connections to several.
+//
+// The first one is bound without SO_REUSEPORT: so the address is taken, and no other server is there. Then it gets the
+// option, and the others can join it. A second server does the same, and fails at its first listener. The first one
+// must listen before it gets the option. Hazard: two servers may have bound the address, because SO_REUSEADDR lets them
+// until one listens; listen(2) looks for conflicts again, and would find none between two sockets that have the option.
+std::error_code server_core::bind_listeners(const socket_address& address) {
   const bool shares = address.is_valid() && address.kind() != socket_address::family::unix_path;
   const std::size_t count = runtime_ && shares ? runtime_->workers() : 1;
   tcp::listen_options options = options_.listen;
-  options.reuse_port = options.reuse_port || count > 1;
   address_ = address;
   for (std::size_t i = 0; i < count; ++i) {
     result<tcp::listener> listener = tcp::listener::bind(address_, options);
     if (!listener) return listener.error();
+    if (i == 0 && count > 1) {
+      if (const result<void> set = set_option(*listener, SOL_SOCKET, SO_REUSEPORT, 1); !set) return set.error();
+      options.reuse_port = true;
+    }
     address_ = listener->local_address();
     listeners_.push_back(std::move(*listener));
   }
   return {};
 }
 
+void server_core::set_limit() noexcept {
+  const std::size_t limit = options_.max_connections;
+  if (limit == tcp::serve_options::unlimited) return;
+  if (limit != 0) count_.set_limit(&permits_.emplace(std::min(limit, semaphore::max)));
+  else if (is_of_the_system(listeners_.front())) count_.set_limit(&process_connections());
+}
+
 // --- accepting
 
-task<> server_core::accept_at(std::size_t index) {
-  tcp::listener& listener = listeners_[index];
-  for (bool goes_on = true; goes_on;) {
-    result<tcp::stream> peer = co_await listener.accept();
-    if (peer) goes_on = co_await take_in(std::move(*peer));
-    else goes_on = co_await recover(listener, peer.error());
-  }
-  serve_rest(listener);
-  listener.close();
-}
-
-// False: there will be no more connections; so with the next ones.
-task<bool> server_core::take_in(tcp::stream peer) {
-  if (!spare_->is_there_beside(peer, refused_)) co_return true;
-  const bool may_begin = co_await get_permit();
-  if (may_begin) begin_one(std::move(peer));
-  co_return may_begin;
-}
-
-// The connection gives it back.
-task<bool> server_core::get_permit() {
-  if (options_.max_connections == 0) co_return true;
-  auto permit = co_await permits_.acquire();
-  if (permit) permit->forget();
-  co_return permit.has_value();
-}
-
-void server_core::begin_one(tcp::stream peer) noexcept try {
-  // ORDER: relaxed, pairs with nothing: a number for people.
-  accepted_.fetch_add(1, std::memory_order_relaxed);
-  connection one = make_connection(std::move(peer));
-  begin(std::move(one));
-} catch (const std::exception&) {
-  // ORDER: relaxed, pairs with nothing: as above.
-  failed_.fetch_add(1, std::memory_order_relaxed);
-}
-
-// What waits in the system's queue would be reset when the listener is closed.
-void server_core::serve_rest(tcp::listener& listener) noexcept {
-  for (;;) {
-    if (options_.max_connections != 0) {
-      auto permit = permits_.try_acquire();
-      if (!permit) return;
-      permit.forget();
-    }
-    result<tcp::stream> peer = listener.try_accept();
-    if (!peer) {
-      if (options_.max_connections != 0) permits_.release();
-      return;
-    }
-    begin_one(std::move(*peer));
-  }
-}
-
-static bool is_gone(std::error_code error) noexcept {
+static bool is_closed(std::error_code error) noexcept {
   return error == std::errc::operation_canceled || error == std::errc::bad_file_descriptor;
 }
 static bool lacks_descriptors(std::error_code error) noexcept {
   return error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system;
 }
-
-// After an error of accept.
-task<bool> server_core::recover(tcp::listener& listener, std::error_code error) {
-  if (is_gone(error)) co_return false;
-  notice_once_a_second(error);
-  if (lacks_descriptors(error)) co_return co_await serve_or_refuse(listener);
-  const waited slept = co_await sleep_for(100ms);
-  co_return slept.has_value();
+static bool lacks_memory(std::error_code error) noexcept {
+  return error == std::errc::not_enough_memory || error == std::errc::no_buffer_space;
 }
 
-// Without descriptors accept fails, whether a connection waits or not. So one is waited for, and tried once more: it
-// may have come after there were descriptors again. The wait fails if this worker has not waited before: its epoll
-// takes descriptors, too.
-task<bool> server_core::serve_or_refuse(tcp::listener& listener) {
-  const result<void> ready = co_await listener.readable();
-  if (!ready && is_gone(ready.error())) co_return false;
-  result<tcp::stream> peer = listener.try_accept();
-  if (peer) co_return co_await take_in(std::move(*peer));
-  if (lacks_descriptors(peer.error()) && spare_->refuse_one(listener, refused_)) co_return true;
-  const waited slept = co_await sleep_for(1ms);
-  co_return slept.has_value();
+// One coroutine, which allocates nothing: server_core.hpp.
+//
+// Without fds accept fails, whether a connection waits or not. So a connection is waited for, and accepted once more,
+// because there may be fds again. The wait fails if this worker has not waited before: its epoll takes fds, too.
+task<> server_core::accept_at(std::size_t index) {
+  tcp::listener& listener = listeners_[index];
+  for (;;) {
+    result<tcp::stream> peer = co_await memoryless_wait(listener.accept());
+    if (!peer && is_closed(peer.error())) break;
+    duration pause = 1ms;
+    if (!peer) {
+      notice_once_a_second(peer.error());
+      if (!lacks_descriptors(peer.error()) && !lacks_memory(peer.error())) pause = 100ms;
+    }
+    if (!peer && lacks_descriptors(peer.error())) {
+      const result<void> ready = co_await memoryless_wait(listener.readable());
+      if (!ready && is_closed(ready.error())) break;
+      peer = listener.try_accept();
+      if (!peer && lacks_descriptors(peer.error()) && spare_->refuse_one(listener, refused_)) continue;
+    }
+    if (!peer) {
+      const waited slept = co_await memoryless_wait(sleep_for(pause));
+      if (!slept) break;
+      continue;
+    }
+    if (!spare_->is_there_beside(*peer, refused_)) continue;
+    semaphore::permits permit;
+    if (count_.limit()) {
+      result<semaphore::permits> acquired = co_await memoryless_wait(count_.limit()->acquire());
+      if (!acquired) {
+        increment(refused_);
+        break;
+      }
+      permit = std::move(*acquired);
+    }
+    begin_one(std::move(*peer), std::move(permit));
+  }
+  serve_rest(listener);
+  listener.close();
 }
 
-void server_core::notice_once_a_second(std::error_code error) noexcept {
+void server_core::begin_one(tcp::stream peer, semaphore::permits permit) noexcept {
+  const socket_address address = options_.on_error ? peer.peer_address() : socket_address();
+  try {
+    begin(connection(*this, std::move(peer), std::move(permit), address));
+  } catch (...) {
+    report(address, std::make_error_code(std::errc::not_enough_memory), std::current_exception());
+  }
+}
+
+// What waits in the system's queue would be reset when the listener is closed.
+void server_core::serve_rest(tcp::listener& listener) noexcept {
+  for (;;) {
+    semaphore::permits permit;
+    if (count_.limit() && !(permit = count_.limit()->try_acquire())) return;
+    result<tcp::stream> peer = listener.try_accept();
+    if (!peer) return;
+    begin_one(std::move(*peer), std::move(permit));
+  }
+}
+
+void server_core::notice_once_a_second(std::error_code error) noexcept try {
   const std::int64_t present = std::chrono::duration_cast<std::chrono::seconds>(time_here().time_since_epoch()).count();
   // ORDER: relaxed, pairs with nothing: of several acceptors one tells.
   std::int64_t last = noticed_.load(std::memory_order_relaxed);
@@ -178,36 +208,39 @@ void server_core::notice_once_a_second(std::error_code error) noexcept {
   std::snprintf(text.data(), text.size(), "a server at %.100s cannot accept connections: %.80s",
                 address_.to_string().c_str(), error.message().c_str());
   notice(text.data());
-}
-
-// The permit is the connection's from here on.
-server_core::connection server_core::make_connection(tcp::stream peer) try {
-  return connection(*this, std::move(peer));
-} catch (...) {
-  if (options_.max_connections != 0) permits_.release();
-  throw;
+} catch (const std::bad_alloc&) {
+  notice("a server cannot accept connections, and there is no memory to name it");
 }
 
 // --- a connection
 
-server_core::connection::connection(server_core& of, tcp::stream one) : peer(std::move(one)), of_(&of) {
-  descriptor_access::record_of(peer).belongs_to(of.family_);
-  if (of.options_.on_error) address_ = std::make_unique<socket_address>(peer.peer_address());
-  // ORDER: relaxed, pairs with nothing: the acceptor is joined before anybody waits for zero.
-  of.live_.fetch_add(1, std::memory_order_relaxed);
+server_core::connection::connection(server_core& of, tcp::stream one, semaphore::permits permit,
+                                    const socket_address& address) try
+    : peer(std::move(one)), of_(&of) {
+  if (of.options_.on_error) address_ = std::make_unique<socket_address>(address);
+  descriptor_access::record_of(peer).belongs_to(of.lingerer_->number());
+  of.count_.begin(std::move(permit));
+} catch (...) {
+  increment(of.refused_);
 }
 
 server_core::connection::~connection() {
   if (!of_) return;
   peer.close();
-  if (of_->options_.max_connections != 0) of_->permits_.release();
-  // ORDER: release, pairs with the load in wait_until_empty(): what the connection did is visible.
-  of_->live_.fetch_sub(1, std::memory_order_release);
-  of_->ended_.set();
+  if (state_ == state::unbegun) increment(of_->refused_);
+  else if (state_ == state::running) increment(of_->cancelled_);
+  of_->count_.end();
+}
+
+void server_core::connection::begin() noexcept {
+  state_ = state::running;
+  increment(of_->accepted_);
 }
 
 void server_core::connection::returned(std::error_code error) noexcept {
-  if (error) tell(error, nullptr);
+  if (error) return fail(error, nullptr);
+  state_ = state::ended;
+  increment(of_->completed_);
 }
 
 void server_core::connection::threw() {
@@ -217,55 +250,76 @@ void server_core::connection::threw() {
     throw;
   } catch (const cancelled&) {
   } catch (const std::system_error& error) {
-    tell(error.code(), std::current_exception());
+    fail(error.code(), std::current_exception());
+  } catch (const std::bad_alloc&) {
+    fail(std::make_error_code(std::errc::not_enough_memory), std::current_exception());
   } catch (...) {
-    tell(std::make_error_code(std::errc::state_not_recoverable), std::current_exception());
+    fail(std::make_error_code(std::errc::state_not_recoverable), std::current_exception());
   }
 }
 
-void server_core::connection::tell(std::error_code error, const std::exception_ptr& thrown) noexcept {
-  // ORDER: relaxed, pairs with nothing: a number for people.
-  of_->failed_.fetch_add(1, std::memory_order_relaxed);
-  if (of_->options_.on_error) of_->options_.on_error(*address_, error, thrown);
+void server_core::connection::could_not_begin() noexcept {
+  if (address_) of_->report(*address_, std::make_error_code(std::errc::not_enough_memory), std::current_exception());
+}
+
+// One that ends by cancellation is counted by the destructor.
+void server_core::connection::fail(std::error_code error, const std::exception_ptr& thrown) noexcept {
+  if (error == std::errc::operation_canceled) return;
+  state_ = state::ended;
+  increment(of_->failed_);
+  if (address_) of_->report(*address_, error, thrown);
 }
 
 // --- the end
 
 task<bool> server_core::wait_until_empty(duration at_most) {
   const time_point until = deadline_after(time_here(), at_most);
-  for (;;) {
-    // ORDER: acquire, pairs with the fetch_sub in ~connection().
-    if (live_.load(std::memory_order_acquire) == 0) co_return true;
-    const auto one = co_await within(until, ended_.wait());
-    // ORDER: acquire, pairs with the fetch_sub in ~connection().
-    if (!one) co_return live_.load(std::memory_order_acquire) == 0;
+  while (connections() != 0) {
+    const result<void> ended = co_await within(until, count_.wait());
+    if (!ended) co_return connections() == 0;
   }
+  co_return true;
+}
+
+// Each handle is joined once, also if a join throws bad_alloc and shutdown() is called again.
+task<> server_core::join_acceptors() {
+  for (join_handle<>& one : acceptors_) one.cancel();
+  for (; !acceptors_.empty(); acceptors_.pop_back())
+    static_cast<void>(co_await acceptors_.back().join().ignoring(stop_level::kill));
+}
+
+task<> server_core::join_lingerer() {
+  if (!lingering_) co_return;
+  lingerer_->end();
+  static_cast<void>(co_await lingering_.join().ignoring(stop_level::kill));
+  lingering_ = {};
 }
 
 task<shutdown_report> server_core::shutdown(shutdown_options options) {
-  shutdown_report told;
-  for (join_handle<>& one : acceptors_) one.cancel();
-  for (join_handle<>& one : acceptors_) static_cast<void>(co_await one.join().ignoring(stop_level::kill));
+  shutdown_report report;
+  co_await join_acceptors();
   spare_.reset();
-  descriptor_table::end_when_idle(family_);
   const std::size_t first = connections();
+  if (lingerer_) descriptor_table::end_when_idle(lingerer_->number());
   const bool drained = co_await wait_until_empty(options.drain);
   const std::size_t second = connections();
-  told.drained = first - second;
+  report.drained = first - second;
   if (!drained) {
+    lingerer_->end();
     connections_.cancel();
     const bool cancelled_all = co_await wait_until_empty(options.cancel);
     const std::size_t third = connections();
-    told.cancelled = second - third;
+    report.cancelled = second - third;
     if (!cancelled_all) {
       connections_.kill();
       static_cast<void>(co_await wait_until_empty(options.kill));
-      told.remaining = connections();
-      told.killed = third - told.remaining;
+      report.remaining = connections();
+      report.killed = third - report.remaining;
     }
   }
+  co_await join_lingerer();
   over_ = true;
-  co_return told;
+  co_return report;
 }
 
 task<shutdown_report> server_core::await_signal(signal_set& asked, shutdown_options options) {
@@ -276,24 +330,40 @@ task<shutdown_report> server_core::await_signal(signal_set& asked, shutdown_opti
 
 // By a plain thread: until it has ended.
 template <class T>
-T server_core::run_here(join_handle<T> handle) {
-  expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
-          "await shutdown(), before the server is destroyed", options_.connection.name.c_str());
-  if (loop_) loop_->run_until(handle);
-  return sync_wait(handle);
+result<T> server_core::join_here(join_handle<T>& handle) {
+  while (loop_ && !handle.done()) loop_->run_until(handle);
+  return sync_wait(handle.join());
+}
+
+// The same, of all connections, and of what their handlers have spawned.
+void server_core::join_connections_here() noexcept {
+  while (loop_ && connections_.size() != 0) loop_->run_for(10ms);
+  static_cast<void>(sync_wait(connections_.join()));
 }
 
 shutdown_report server_core::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
   signal_set asked(signals);
-  return run_here(runtime_ ? spawn(*runtime_, &server_core::await_signal, this, std::ref(asked), options)
-                           : spawn(*loop_, &server_core::await_signal, this, std::ref(asked), options));
+  auto ended = runtime_ ? spawn(*runtime_, &server_core::await_signal, this, std::ref(asked), options)
+                        : spawn(*loop_, &server_core::await_signal, this, std::ref(asked), options);
+  while (loop_ && !ended.done()) loop_->run_until(ended);
+  return sync_wait(ended);
 }
 
+bool server_core::is_running() const noexcept { return !acceptors_.empty() || lingering_ || connections_.size() != 0; }
+
 void server_core::kill_and_join() noexcept {
-  if (over_) return;
-  const shutdown_options at_once{.drain = 0s, .cancel = 0s, .kill = 24h};
-  static_cast<void>(run_here(runtime_ ? spawn(*runtime_, &server_core::shutdown, this, at_once)
-                                      : spawn(*loop_, &server_core::shutdown, this, at_once)));
+  if (!is_running()) return;
+  expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
+          "await shutdown(), before the server is destroyed", options_.connection.name.c_str());
+  for (join_handle<>& one : acceptors_) one.cancel();
+  if (!over_) lingerer_->end();
+  if (!over_) connections_.kill();
+  for (join_handle<>& one : acceptors_) static_cast<void>(join_here(one));
+  acceptors_.clear();
+  spare_.reset();
+  if (lingering_) static_cast<void>(join_here(lingering_));
+  lingering_ = {};
+  join_connections_here();
 }
 
 }  // namespace detail

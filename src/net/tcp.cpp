@@ -12,6 +12,25 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
+namespace detail {
+
+// From here on the destructor need not wait for the peer.
+int graceful_close_operation::shut_down_writing() noexcept {
+  const used_fd fd(side->of(), generation);
+  if (!fd.is_open()) return EBADF;
+  fd.record().note_end(stream_end::read);
+  return fd.record().system().shut_down(fd.record(), SHUT_WR);
+}
+
+result<void> graceful_close_operation::take() noexcept {
+  if (error != 0) return failure_of_transfer(error);
+  const used_fd fd(side->of(), generation);
+  if (fd.is_open()) fd.record().close();
+  return {};
+}
+
+}  // namespace detail
+
 namespace {
 
 int bounded(std::size_t bytes) noexcept { return static_cast<int>(std::min<std::size_t>(bytes, INT_MAX)); }
@@ -51,7 +70,9 @@ result<void> stream::set_keep_alive(const keep_alive& options) noexcept {
 result<void> stream::set_reset_on_close(bool on) noexcept {
   linger how{};
   how.l_onoff = on;
-  return set_option(*this, SOL_SOCKET, SO_LINGER, how);
+  const result<void> set = set_option(*this, SOL_SOCKET, SO_LINGER, how);
+  if (set && on) record().note_end(stream_end::read);  // what is destroyed is reset, and waits for nobody
+  return set;
 }
 
 result<void> stream::set_receive_buffer(std::size_t bytes) noexcept {

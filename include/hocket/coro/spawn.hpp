@@ -14,9 +14,12 @@ using body_of = task<typename Call::returned::value_type>;
 
 // A callable with settle() handles the end of its task itself, without a coroutine around the task: it takes the result
 // or the exception from body.await_resume(). Then the spawned coroutine ends without a result, or with the exception of
-// settle().
+// settle(). If the callable throws instead of returning a task, settle_failed_call() is called in the catch (...).
 template <class Call>
-concept settles = requires(callable_of<Call>& callable, body_of<Call>& body) { callable.settle(body); };
+concept settles = requires(callable_of<Call>& callable, body_of<Call>& body) {
+  callable.settle(body);
+  { callable.settle_failed_call() } noexcept;
+};
 
 template <class Call>
 struct result_of_spawned {
@@ -73,7 +76,8 @@ class spawned_task final : public called_task<T, Call>, private stand_in {
       static_cast<void>(body.await_ready());
       return body.await_suspend(detail::open(*this));
     } catch (...) {
-      this->fail();
+      if constexpr (settles<Call>) std::get<0>(call.parts()).settle_failed_call(), this->succeed();
+      else this->fail();
     }
     std::move(body).discard();
     return conclude();

@@ -76,7 +76,8 @@ class descriptor {
     record_ = std::exchange(other.record_, nullptr);
     return *this;
   }
-  // Closes the fd. Waiting operations fail with operation_canceled.
+  // Closes the fd. Waiting operations fail with operation_canceled. (A server's connection is closed later, if its peer
+  // may still send: net/serve.hpp.)
   ~descriptor() {
     if (record_) end();
   }

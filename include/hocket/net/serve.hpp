@@ -13,30 +13,47 @@
 //   }
 //
 // The arguments are in the order of spawn: the runtime or loop, the address (or open listeners), options, the handler,
-// and the handler's arguments behind the connection. The handler and these arguments are copied for each connection:
-// pass std::ref to share an object. A handler that returns a task runs as a task, any other handler as a fiber (include
-// <hocket/fiber/spawn.hpp>).
+// and the handler's arguments behind the connection. A handler that returns a task runs as a task, any other handler as
+// a fiber (include <hocket/fiber/spawn.hpp>).
 //
-// Listeners. On a runtime each worker has a listener of its own, with SO_REUSEPORT: the system distributes the
-// connections, and a connection begins at the worker that accepted it. On a loop, and at the path of a unix socket,
-// there is one listener. Open listeners are served as they are: tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo)
-// serves a network in memory (io_memory/memory_network.hpp). A loop that waits for a network in memory cannot wait for
-// signals: end that server by shutdown().
+// Handler and arguments. The server stores the handler and its arguments once, and all connections share them as const
+// objects: no connection copies them, and on a runtime several workers read them at the same time. Pass std::ref for
+// what a handler changes. A handler that takes an argument by value gets a copy of its own. They live until all
+// connections have ended, so a lambda coroutine may use its captures.
 //
-// Limits. With `max_connections`, at most that many connections are served at a time; further connections wait in the
-// system's queue, and one at each listener. If no fds are left, the server accepts connections and closes them at once,
-// with a reserved fd, so that peers see an end. A log message reports this at most once a second.
+// Listeners. On a runtime each worker has a listener of its own, and the listeners share the port: the system
+// distributes the connections, and a connection begins at the worker that accepted it. On a loop, and at the path of a
+// unix socket, there is one listener. Another server at the same address gets address_in_use, unless both have set
+// listen_options::reuse_port. (With several workers the listeners have SO_REUSEPORT. So a program of the same user that
+// sets it before its bind(2) can still join, and takes a part of the connections.) Open listeners are served as they
+// are: tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo) serves a network in memory
+// (io_memory/memory_network.hpp). A loop that waits for a network in memory cannot wait for signals: end that server by
+// shutdown().
+//
+// Last words. What a handler has written before it returns arrives, also if it has not read the whole request. If the
+// stream is destroyed before a read has found its end, the server shuts down writing, reads and drops bytes until the
+// peer closes, and closes then. It waits for at most 30 s and 256 KB, and for 2 s without progress of either side. Such
+// a connection lingers: it still counts. close() closes at once, and a peer that still sends is reset; so does a stream
+// that is destroyed while its coroutine is killed, after set_reset_on_close(true), or after the server has ended.
+//
+// Limits. At most `max_connections` connections are served at a time; further connections wait in the system's queue,
+// and one at each listener. By default all servers of the process together may have 80 % of the fds that a process may
+// open (RLIMIT_NOFILE); the first server raises this limit to the hard limit, and processes that hocket starts get the
+// old one back. Networks in memory have no default. If no fds are left, the server accepts connections and closes them
+// at once, with a reserved fd, so that peers see an end. A log message reports this at most once a second. If there is
+// no memory for a connection, it is closed at once.
 //
 // Errors. If a handler returns an error or throws, the server counts the connection as failed, and calls on_error if
-// there is one. A thrown `cancelled` is no failure.
+// there is one. A handler that ends by cancellation (operation_canceled, as an error or thrown `cancelled`) is counted
+// as cancelled. If there is no memory for a connection, on_error gets not_enough_memory.
 //
 // Shutdown. shutdown() and run_until() refuse new connections (the system's queue is served as far as the limit allows,
 // then the listeners are closed), end idle connections, drain, cancel and kill, each in its time, and return a report.
 // A connection is idle while it waits by read_idle(), or by wait_for_message() of a buffered_reader: this wait returns
 // the end of the stream, at once or when the connection begins it. The server cannot recognize other idle reads: the
-// cancel ends their connections. The destructor of a running server kills. On a runtime it waits for the end of all
-// connections; on a loop it runs the loop until then. It is fatal if a coroutine destroys a running server: await
-// shutdown() before.
+// cancel ends their connections, and those that linger. The report counts connections that linger like others. The
+// destructor of a running server kills. On a runtime it waits for the end of all connections; on a loop it runs the
+// loop until then. It is fatal if a coroutine destroys a running server: await shutdown() before.
 //
 // Cancellation. If the coroutine that awaits shutdown() is cancelled, the steps follow without waiting for their times.
 //
@@ -64,7 +81,8 @@ class server {
   std::size_t connections() const noexcept;
   server_counts counts() const noexcept;
 
-  // Shuts the server down within the times of the options. Await it in a coroutine.
+  // Shuts the server down within the times of the options. Await it in a coroutine. Throws std::bad_alloc; then it may
+  // be called again.
   task<shutdown_report> shutdown(shutdown_options options = {});
 
   // Waits until the process receives the signal, or one of the signals, and then shuts down. Call it on a plain thread.
@@ -80,18 +98,18 @@ class server {
 // listener has an acceptor of its own, and on a runtime a worker of its own, if there are enough workers.
 //
 // Errors: invalid_argument for a malformed address, or no listener; the errors of tcp::listener::bind(), as
-// address_in_use. With several workers the listeners share the port (SO_REUSEPORT), so a second server of the same user
-// on this port is no error: it takes a part of the connections.
+// address_in_use. Throws std::bad_alloc, and what moving the handler and the arguments throws. After an error, and
+// after an exception, nothing is left open.
 template <class Executor, class Handler, class... Args>
   requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
 result<server> serve(Executor& executor, detail::listen_target target, const serve_options& options, Handler handler,
                      Args... args) {
   static_assert(
-      std::is_invocable_v<Handler&, stream, Args&...>,
-      "hocket: the handler of tcp::serve is called with a tcp::stream by value, and with copies of the further "
-      "arguments: pass std::ref for what it takes by reference");
+      std::is_invocable_v<const Handler&, stream, const Args&...>,
+      "hocket: all connections of tcp::serve share one const handler, which is called with a tcp::stream by value, and "
+      "one const copy of each further argument: no mutable lambda, and std::ref for what the handler changes");
   auto core =
-      std::make_unique<detail::server_of<Handler, Args...>>(executor, options, std::move(handler), std::move(args)...);
+      std::make_unique<detail::server_for<Handler, Args...>>(executor, options, std::move(handler), std::move(args)...);
   detail::server_core& opened = *core;
   server owner(std::move(core));  // if opening throws, its destructor ends the acceptors
   if (const std::error_code error = opened.open(std::move(target))) return failure(error);

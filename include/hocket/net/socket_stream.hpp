@@ -2,6 +2,7 @@
 #pragma once
 #include <hocket/io/stream.hpp>
 #include <hocket/net/address.hpp>
+#include <hocket/net/detail/graceful_close.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -25,6 +26,20 @@ class socket_stream : public stream {
   // Ends reading: reads, also waiting reads, return the bytes that have arrived, and then 0. TCP still accepts bytes of
   // the peer.
   result<void> shutdown_read() noexcept;
+
+  // Closes so that the peer receives all bytes written before, even if bytes of the peer are unread: shuts down
+  // writing, reads and drops bytes until the end of the stream, and closes. (If a socket is closed while its peer
+  // sends, the connection is reset, and bytes on their way are lost.) It waits as long as the peer sends or stays
+  // connected:
+  //
+  //   static_cast<void>(co_await within(2s, peer.close_gracefully()));
+  //
+  // On success the stream is closed. After an error it is not closed, and its destructor closes it at once. Errors: the
+  // errors of shutdown(2) and of a read. A connection of a server is closed in this way when its stream is destroyed
+  // (net/serve.hpp).
+  auto close_gracefully(call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::graceful_close_operation>(std::in_place, site, record());
+  }
 
   // An invalid address if there is none, or if the socket is closed. A connection that was made by tcp::connect() or
   // accepted by a listener keeps the internet address of its peer when it is reset.

@@ -38,6 +38,11 @@ void limit_numbers(rlim_t most) {
   limit.rlim_cur = std::min(most, limit.rlim_max);
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
+// A server raises the soft limit to the hard one.
+void limit_numbers_for_ever(rlim_t most) {
+  const rlimit limit{most, most};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
 
 // --- clients, in a process without hocket
 
@@ -98,10 +103,10 @@ void serve_a_crowd(const crowd& of) {
   }
   set_log_handler([](const char*) noexcept { ++notices; });
   const std::int64_t first = second_now();
-  limit_numbers(of.numbers);
+  limit_numbers_for_ever(of.numbers);
   {
     runtime rt({.workers = of.workers});
-    auto server = tcp::serve(rt, "127.0.0.1:0", echo).value();
+    auto server = tcp::serve(rt, "127.0.0.1:0", {.max_connections = tcp::serve_options::unlimited}, echo).value();
     const int port = server.local_address().port();
     REQUIRE(::write(told.out, &port, sizeof port) == sizeof port);
     int status = -1;

@@ -34,6 +34,8 @@ class backend {
   virtual int get_option(open_descriptor& at, int level, int name, void* value, std::size_t& size) noexcept;
   virtual int shut_down(open_descriptor& at, int how) noexcept;
   virtual int address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept;
+  // How many written bytes the peer's system does not have yet (SIOCOUTQ); 0 if the backend cannot tell. Any thread.
+  virtual std::size_t unsent(open_descriptor& at) noexcept;
 
  protected:
   backend() noexcept = default;

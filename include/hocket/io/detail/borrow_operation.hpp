@@ -18,6 +18,7 @@ struct borrow_operation : transfer_operation {
     if (transfer_operation::try_now()) return true;
     if (idle == 0 || !side->of().ends_when_idle()) [[likely]]
       return false;
+    side->of().note_end(stream_end::idle);
     ended = true;
     return true;
   }

@@ -7,7 +7,7 @@
 // Hazard: after the call of the system there must be a place for the bytes, also if there is no memory. So the large
 // block is there before the call, and is lent if no small one can be had.
 //
-// Access. lend(): the party that has the direction's word. give_back(): any thread.
+// Access. lend(), discard(): the party that has the direction's word. give_back(): any thread.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/io/detail/transfer.hpp>
@@ -32,6 +32,9 @@ inline constexpr std::size_t most_bytes = std::size_t{16} * 1024;
 // Carries out a transfer of the kind `borrow`: `read` does, into the large block.
 using read_call = call_end (*)(open_descriptor& at, transfer& bytes);
 call_end lend(open_descriptor& at, transfer& what, read_call read) noexcept;
+
+// Carries out a transfer of the kind `discard`, in the same way, and lends nothing.
+call_end discard(open_descriptor& at, transfer& what, read_call read) noexcept;
 
 void give_back(lent_block& block) noexcept;
 

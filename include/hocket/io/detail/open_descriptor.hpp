@@ -12,6 +12,9 @@
 // 4. The owner's drop(), and the last direction, in either order: the descriptor goes back to the table, with the next
 //    generation.
 //
+// A descriptor of a server that its owner destroys may linger before step 3 closes the fd (descriptor_family.hpp). Its
+// directions are closed by then, so operations fail as those of a closed descriptor, and no driver watches it.
+//
 // # Who watches
 //
 // Each group that waits has a driver of its own watch the descriptor. A group is a loop, a plain thread, or a runtime,
@@ -73,6 +76,15 @@ enum class descriptor_kind : std::uint8_t {
 
 // What this side has shut down; bits.
 enum class shut_directions : std::uint8_t { none = 0, read = 1, write = 2, both = 3 };
+// What reads have found of the end of a stream, and whether it lingers after its owner has destroyed it
+// (descriptor_family.hpp).
+enum class stream_end : std::uint8_t {
+  open,          // no read has found the end
+  read,          // a read has found the end, or the owner does not wait for it
+  idle,          // the server has ended the stream while it was idle
+  open_lingers,  // as `open` and `idle`, and destroyed
+  idle_lingers,
+};
 
 // One driver watches one descriptor, for one group.
 struct registration : list_node {
@@ -104,6 +116,10 @@ class open_descriptor {
   std::size_t failed_write_size() const noexcept { return peer.count(); }
   // Permits writes after a partial write. Gives the count of that write; if there is none, failed_write_size().
   std::size_t resume_after_partial_write() noexcept { return out.resume_after_partial().value_or(failed_write_size()); }
+  // Both, by the destructor of the owner. A descriptor of a server may linger.
+  void end() noexcept;
+  // Of one that lingers, by its family, once: closes the fd.
+  void end_lingering() noexcept;
   // The fd stays what it is until leave_fd(). False: the descriptor is closed, or being closed.
   bool enter_fd() noexcept;
   void leave_fd() noexcept { direction_closed(); }
@@ -134,6 +150,21 @@ class open_descriptor {
   }
   // Gives the fd up without closing it. False: somebody waits at it, or makes a call; nothing happens.
   bool release() noexcept;
+  std::uint64_t family() const noexcept {
+    // ORDER: relaxed, pairs with nothing: see end_when_idle().
+    return family_.load(std::memory_order_relaxed);
+  }
+
+  // By the party that has the word of the direction `in`, or by the owner.
+  void note_end(stream_end found) noexcept {
+    // ORDER: relaxed, pairs with nothing: if the last party misses it, the descriptor lingers for a look, or not at
+    // all.
+    stream_end_.store(found, std::memory_order_relaxed);
+  }
+  stream_end end_noted() const noexcept {
+    // ORDER: relaxed, as above.
+    return stream_end_.load(std::memory_order_relaxed);
+  }
 
   bool is_closed() const noexcept {
     // ORDER: relaxed, pairs with the store in close(): a look.
@@ -200,6 +231,9 @@ class open_descriptor {
   void drop_of(const io_driver& gone) noexcept;
   void take_for_ready() noexcept;
   bool try_use() noexcept;
+  bool may_linger() const noexcept;
+  bool lingers() const noexcept { return end_noted() >= stream_end::open_lingers; }
+  bool begin_lingering() noexcept;
   bool in_use() noexcept { return in.in_use() || out.in_use() || peer.in_use(); }
 
   primitive::atomic<std::uint32_t> generation_{0};
@@ -214,6 +248,7 @@ class open_descriptor {
   primitive::atomic<descriptor_kind> kind_{descriptor_kind::other};
   compact_address peer_name_;  // constant once others know the descriptor
   primitive::atomic<std::uint8_t> shut_down_{0};
+  primitive::atomic<stream_end> stream_end_{stream_end::open};
   primitive::atomic<std::uint64_t> family_{0};
   primitive::atomic<std::uint32_t> uses_{0};        // the owner, and the directions together
   primitive::atomic<std::uint32_t> directions_{0};  // that are not closed, and calls that are no transfers

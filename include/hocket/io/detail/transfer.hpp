@@ -27,6 +27,7 @@ enum class call_kind : std::uint8_t {
   gather,           // bytes from the const_buffers at `data`, `size` in all
   borrow,           // bytes into a block that is lent (lending.hpp): `data` becomes the block
   read_all,         // all bytes up to the end, into the whole_read at `data` (whole_read.hpp)
+  discard,          // bytes up to the end, which are dropped (lending.hpp); `done` becomes how many
   accept,           // `data` becomes the new open_descriptor; `size` is 1 for TCP, else 0
   connect,          // to the address at `data`
   receive,          // messages into the message_batch at `data`; `done` is how many

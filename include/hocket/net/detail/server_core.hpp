@@ -1,22 +1,41 @@
-// What a server is made of: acceptors, the connections' scope, and its end in steps.
+// What a server is made of: acceptors, the connections' scope, a lingerer, and its end in steps.
 //
 //   acceptors    tasks, one for each listener, which begin at their workers
 //   connections  a scope below the runtime or loop: cancelled, killed and joined at the end
-//   ended_       is set by each connection that ends while the server ends
+//   count_       how many connections there are, and whose permits they have (connection_count.hpp)
+//   lingerer_    closes connections whose peers may still send (src/net/lingerer.hpp)
 //
-// If there is a limit, an acceptor takes a permit for the connection that it has accepted, before that begins, and the
-// connection gives it back. (With the permit taken before, acceptors that nobody connects to would keep permits.)
+// # Permits
+//
+// If there is a limit, an acceptor takes a permit for the connection that it has accepted, before that begins. (With
+// the permit taken before, acceptors that nobody connects to would keep permits.) From try_acquire() or acquire() to
+// connection_count::begin() the permit is an object that gives itself back. So no error in between loses it.
+//
+// # Memory
+//
+// A server must outlast the want of memory. So an acceptor allocates nothing: it is one coroutine, without tasks of its
+// own, and its waits are in its frame (src/net/memoryless_wait.hpp). A connection allocates: its handler's coroutine.
+// If that fails, the connection is closed, on_error is called, and the acceptor goes on. The destructor of a running
+// server allocates nothing, either: kill_and_join() waits on its own thread.
+//
+// # The handler
+//
+// The handler and its arguments are stored once. All connections use them at a time, so they are constant. A handler
+// that is a lambda coroutine refers to its captures: they live as long as the server, whose destructor joins all
+// connections before it destroys them.
 #pragma once
 #include <hocket/base/memory_source.hpp>
+#include <hocket/core/detail/call_parameters.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/io/signal_set.hpp>
+#include <hocket/net/detail/connection_count.hpp>
 #include <hocket/net/serve_options.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
-#include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -34,6 +53,8 @@ struct listen_target {
   std::vector<tcp::listener> listeners;  // which are open already
 };
 
+class lingerer;
+
 class server_core : public from_memory_source {
  public:
   server_core(runtime& on, const tcp::serve_options& options);
@@ -42,38 +63,49 @@ class server_core : public from_memory_source {
   server_core& operator=(const server_core&) = delete;
   virtual ~server_core();
 
+  // Throws std::bad_alloc; then kill_and_join() ends what has begun.
   std::error_code open(listen_target target);
+  // Throws std::bad_alloc; then it may be called again.
   task<shutdown_report> shutdown(shutdown_options options);
   shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options);
   // By a plain thread.
   void kill_and_join() noexcept;
 
   const socket_address& local_address() const noexcept { return address_; }
-  std::size_t connections() const noexcept {
-    // ORDER: relaxed, pairs with nothing: a number for people.
-    return live_.load(std::memory_order_relaxed);
-  }
+  std::size_t connections() const noexcept { return count_.size(); }
   tcp::server_counts counts() const noexcept;
 
  protected:
   // An accepted connection, from before its coroutine is spawned to the coroutine's end, also if that never began.
   class connection {
    public:
-    connection(server_core& of, tcp::stream peer);
+    // `address` is the peer's, if there is an on_error. Throws std::bad_alloc.
+    connection(server_core& of, tcp::stream peer, semaphore::permits permit, const socket_address& address);
     connection(connection&& other) noexcept
-        : peer(std::move(other.peer)), of_(std::exchange(other.of_, nullptr)), address_(std::move(other.address_)) {}
+        : peer(std::move(other.peer)),
+          of_(std::exchange(other.of_, nullptr)),
+          state_(other.state_),
+          address_(std::move(other.address_)) {}
     connection& operator=(connection&&) = delete;
     ~connection();
 
+    // The handler begins; and ends.
+    void begin() noexcept;
     void returned(std::error_code error) noexcept;
     // In a catch (...). Rethrows a kill.
     void threw();
+    // In a catch (...): there was no memory to begin the handler.
+    void could_not_begin() noexcept;
 
     tcp::stream peer;
 
    private:
-    void tell(std::error_code error, const std::exception_ptr& thrown) noexcept;
-    server_core* of_;                          // null: moved
+    // Of the handler. An ended one has been counted; a running one that is destroyed was cancelled or killed.
+    enum class state : std::uint8_t { unbegun, running, ended };
+    void fail(std::error_code error, const std::exception_ptr& thrown) noexcept;
+
+    server_core* of_;  // null: moved
+    state state_ = state::unbegun;
     std::unique_ptr<socket_address> address_;  // of the peer, if anybody wants to know
   };
 
@@ -84,35 +116,48 @@ class server_core : public from_memory_source {
   virtual void begin(connection one) = 0;
 
   class spare_fd;
-  std::error_code open_listeners(const socket_address& address);
+  using counter = atomic<std::size_t>;
+
+  // --- opening
+  std::error_code open_listeners(listen_target target);
+  std::error_code bind_listeners(const socket_address& address);
+  void set_limit() noexcept;
+  void start_acceptor(std::size_t index);
+
+  // --- accepting
   task<> accept_at(std::size_t index);
-  task<bool> take_in(tcp::stream peer);
-  task<bool> get_permit();
-  void begin_one(tcp::stream peer) noexcept;
-  connection make_connection(tcp::stream peer);
+  void begin_one(tcp::stream peer, semaphore::permits permit) noexcept;
   void serve_rest(tcp::listener& listener) noexcept;
-  task<bool> recover(tcp::listener& listener, std::error_code error);
-  task<bool> serve_or_refuse(tcp::listener& listener);
   void notice_once_a_second(std::error_code error) noexcept;
+  void report(const socket_address& peer, std::error_code error, const std::exception_ptr& thrown) const noexcept {
+    if (options_.on_error) options_.on_error(peer, error, thrown);
+  }
+
+  // --- the end
+  task<> join_acceptors();
+  task<> join_lingerer();
   task<shutdown_report> await_signal(signal_set& asked, shutdown_options options);
   task<bool> wait_until_empty(duration at_most);
+  bool is_running() const noexcept;
   template <class T>
-  T run_here(join_handle<T> handle);
+  result<T> join_here(join_handle<T>& handle);
+  void join_connections_here() noexcept;
 
   runtime* const runtime_;
   loop* const loop_;
   const tcp::serve_options options_;
-  const std::uint64_t family_;  // of the descriptors of its connections
   socket_address address_;
   std::vector<tcp::listener> listeners_;
-  std::unique_ptr<spare_fd> spare_;  // while there are acceptors
-  semaphore permits_;
-  atomic<std::size_t> live_{0}, accepted_{0}, failed_{0}, refused_{0};
+  std::unique_ptr<spare_fd> spare_;   // while there are acceptors
+  std::optional<semaphore> permits_;  // of this server alone
+  connection_count count_;
+  counter accepted_{0}, completed_{0}, failed_{0}, cancelled_{0}, refused_{0};
   atomic<std::int64_t> noticed_{0};
-  auto_reset_event ended_;
-  bool over_ = false;
+  bool over_ = false;  // it was shut down
   std::vector<join_handle<>> acceptors_;
-  scope connections_;  // the last member: its end waits for them
+  std::unique_ptr<lingerer> lingerer_;
+  join_handle<> lingering_;  // its coroutine
+  scope connections_;        // the last member: its end waits for them
 };
 
 template <class T>
@@ -124,40 +169,48 @@ std::error_code error_of(const result<T>& returned) noexcept {
   return returned ? std::error_code{} : returned.error();
 }
 
+// A server with its handler and the handler's arguments, which all connections share.
 template <class Handler, class... Args>
 class server_of final : public server_core {
  public:
-  template <class Where>
-  server_of(Where& where, const tcp::serve_options& options, Handler&& handler, Args&&... args)
-      : server_core(where, options), call_(std::move(handler), std::move(args)...) {}
+  template <class Where, class... Given>
+  server_of(Where& where, const tcp::serve_options& options, Handler&& handler, Given&&... args)
+      : server_core(where, options), call_(std::move(handler), to_store<Args>(std::move(args))...) {}
 
  private:
   using call = std::tuple<Handler, Args...>;
-  using returned = std::invoke_result_t<Handler&, tcp::stream, Args&...>;
+  using returned = std::invoke_result_t<const Handler&, tcp::stream, const Args&...>;
 
-  static decltype(auto) invoke(call& what, tcp::stream&& peer) {
-    return std::apply([&](Handler& handler, Args&... args) -> returned { return handler(std::move(peer), args...); },
-                      what);
+  static returned invoke(const call& shared, tcp::stream&& peer) {
+    return std::apply(
+        [&](const Handler& handler, const Args&... args) -> returned { return handler(std::move(peer), args...); },
+        shared);
   }
 
   // Its end is settled here, so a connection has no frame but its handler's.
   struct connection_task {
-    returned operator()() { return invoke(what, std::move(one.peer)); }
+    returned operator()() {
+      returned body = invoke(*shared, std::move(one.peer));
+      one.begin();
+      return body;
+    }
+    void settle_failed_call() noexcept { one.could_not_begin(); }
     void settle(returned& body) {
       try {
-        if constexpr (std::is_void_v<typename returned::value_type>) body.await_resume();
+        if constexpr (std::is_void_v<typename returned::value_type>) body.await_resume(), one.returned({});
         else one.returned(error_of(body.await_resume()));
       } catch (...) {
         one.threw();
       }
     }
-    call what;
+    const call* shared;
     connection one;
   };
-  static void run_fiber(call what, connection one) {
+  static void run_fiber(const call* shared, connection one) {
+    one.begin();
     try {
-      if constexpr (std::is_void_v<returned>) invoke(what, std::move(one.peer));
-      else one.returned(error_of(invoke(what, std::move(one.peer))));
+      if constexpr (std::is_void_v<returned>) invoke(*shared, std::move(one.peer)), one.returned({});
+      else one.returned(error_of(invoke(*shared, std::move(one.peer))));
     } catch (...) {
       one.threw();
     }
@@ -165,12 +218,23 @@ class server_of final : public server_core {
 
   void begin(connection one) override {
     if constexpr (is_task<returned>)
-      static_cast<void>(spawn(connections_scope(), options_of_connections(), connection_task{call_, std::move(one)}));
-    else static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_fiber, call_, std::move(one)));
+      static_cast<void>(spawn(connections_scope(), options_of_connections(), connection_task{&call_, std::move(one)}));
+    else static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_fiber, &call_, std::move(one)));
   }
 
-  call call_;
+  const call call_;
 };
+
+// The server of a handler and given arguments, some of which are stored as what the handler refers to
+// (core/detail/call_parameters.hpp).
+template <class Handler, class Stored>
+struct server_type;
+template <class Handler, class... Args>
+struct server_type<Handler, std::tuple<tcp::stream, Args...>> {
+  using type = server_of<Handler, Args...>;
+};
+template <class Handler, class... Given>
+using server_for = typename server_type<Handler, typename stored_call_of<Handler, tcp::stream, Given...>::types>::type;
 
 }  // namespace detail
 

@@ -17,6 +17,9 @@ using namespace lab::net;
 using hocket::tcp::stream;
 namespace udp = hocket::udp;
 
+// The clients take as many fds as there are.
+constexpr std::size_t no_limit = hocket::tcp::serve_options::unlimited;
+
 lab::coroutine http(stream peer) {
   request_buffer requests;
   for (;;) {
@@ -87,7 +90,9 @@ class loop_thread {
       port_ = open_datagrams(loop_, port);
       return;
     }
-    server_ = hocket::tcp::serve(loop_, address(port), {.listen = {.reuse_port = true}}, handler_of(does)).value();
+    server_ = hocket::tcp::serve(loop_, address(port), {.listen = {.reuse_port = true}, .max_connections = no_limit},
+                                 handler_of(does))
+                  .value();
     port_ = server_->local_address().port();
   }
   unsigned port() const { return port_; }
@@ -122,7 +127,7 @@ void serve_by_runtime(const orders& told) {
     static_cast<void>(runtime.shutdown({.drain = hocket::duration::max()}));
     return;
   }
-  auto server = hocket::tcp::serve(runtime, address(0), handler_of(told.does)).value();
+  auto server = hocket::tcp::serve(runtime, address(0), {.max_connections = no_limit}, handler_of(told.does)).value();
   ready(server.local_address().port());
   server.run_until(SIGTERM);
 }

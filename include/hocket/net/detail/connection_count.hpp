@@ -1,0 +1,49 @@
+// How many connections a server has, and the permits of its limit that they hold.
+//
+// A connection counts as one, and has one permit, while its handler runs, and while its descriptor lingers
+// (lingerer.hpp). Both may be true at a time: a handler may destroy its stream and go on. Then the connection has two
+// *holders*.
+//
+//   begin()   a connection, with its permit; its holder is the handler
+//   share()   a second holder: a descriptor begins to linger
+//   end()     a holder ends. While there are shares, the share ends. Else the connection ends, and gives its permit
+//   back
+//
+// The shares have no owners. If the handler of connection A ends while B has two holders, then A's end() takes the
+// share of B, and the next end() ends a connection. The numbers are right after each step, so which holder ends which
+// connection makes no difference. If a stream lingers that has outlived its handler, its share is paid by another
+// connection in the same way. If there is no other, the number is too small by one until the stream is closed.
+//
+// Thread safety. Any thread. wait(): one at a time.
+#pragma once
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/sync/auto_reset_event.hpp>
+#include <hocket/sync/semaphore.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+class connection_count {
+ public:
+  // Before the first connection. Null: there is no limit.
+  void set_limit(semaphore* permits) noexcept { permits_ = permits; }
+  semaphore* limit() const noexcept { return permits_; }
+
+  // The permit is one of the limit, or empty if there is none.
+  void begin(semaphore::permits&& permit) noexcept;
+  void share() noexcept;
+  void end() noexcept;
+
+  std::size_t size() const noexcept {
+    // ORDER: acquire, pairs with the fetch_sub in end(): what an ended connection did is visible.
+    return live_.load(std::memory_order_acquire);
+  }
+  // Waits until a connection has ended since the last wait().
+  auto wait() noexcept { return ended_.wait(); }
+
+ private:
+  semaphore* permits_ = nullptr;
+  primitive::atomic<std::size_t> live_{0}, shares_{0};
+  auto_reset_event ended_;
+};
+
+}}}  // namespace hocket::detail

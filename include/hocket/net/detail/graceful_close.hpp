@@ -1,0 +1,24 @@
+// The operation of socket_stream::close_gracefully().
+#pragma once
+#include <hocket/io/detail/transfer_operation.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+// Shuts down writing when it is tried, and then waits as a read that drops its bytes.
+struct graceful_close_operation : transfer_operation {
+  using value_type = void;
+  explicit graceful_close_operation(open_descriptor& record) noexcept
+      : transfer_operation(record.in, call_kind::discard, nullptr, 0) {}
+
+  bool try_now() noexcept {
+    if (const int wrong = shut_down_writing()) return fail(wrong), true;
+    return transfer_operation::try_now();
+  }
+  bool has_it() const noexcept { return ended != 0; }
+  result<void> take() noexcept;
+
+ private:
+  int shut_down_writing() noexcept;
+};
+
+}}}  // namespace hocket::detail

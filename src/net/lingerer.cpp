@@ -1,0 +1,177 @@
+#include <hocket/core/detail/timer.hpp>
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/io/detail/transfer.hpp>
+#include <hocket/time/within.hpp>
+
+#include "net/lingerer.hpp"
+#include "net/memoryless_wait.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+using primitive::locked;
+
+// One descriptor that lingers.
+struct lingerer::entry : list_node {
+  explicit entry(open_descriptor& one) noexcept : of(one) {}
+  entry(const entry&) = delete;
+  entry& operator=(const entry&) = delete;
+
+  // Null: there is no memory.
+  static entry* make(open_descriptor& one) noexcept try {
+    return ::new (allocate_frame(sizeof(entry))) entry(one);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  static void free(entry& one) noexcept {
+    one.~entry();
+    release_frame(&one, sizeof(entry));
+  }
+
+  open_descriptor& of;
+  time_point begun{}, progressed{}, next{};
+  std::size_t dropped = 0, unsent = 0;
+  std::size_t looks = 0;
+};
+
+// Ends the lingerer with its coroutine, also if that is killed.
+class lingerer::end_guard {
+ public:
+  explicit end_guard(lingerer& of) noexcept : of_(of) {}
+  end_guard(const end_guard&) = delete;
+  end_guard& operator=(const end_guard&) = delete;
+  ~end_guard() { of_.end(); }
+
+ private:
+  lingerer& of_;
+};
+
+// --- any thread
+
+bool lingerer::take_over(open_descriptor& closed) noexcept {
+  entry* const made = entry::make(closed);
+  if (!made) return false;
+  {
+    const locked guard(arrivals_mutex_);
+    if (over_) return entry::free(*made), false;
+    count_.share();
+    arrived_.push_back(*made);
+  }
+  news_.set();
+  return true;
+}
+
+void lingerer::end() noexcept {
+  leave();
+  list<entry> all;
+  {
+    const locked guard(arrivals_mutex_);
+    over_ = true;
+    all.splice_back(arrived_);
+  }
+  {
+    const locked guard(waiting_mutex_);
+    for (list<entry>& some : waiting_) all.splice_back(some);
+  }
+  news_.set();
+  close_all(all);
+}
+
+bool lingerer::is_ended() noexcept {
+  const locked guard(arrivals_mutex_);
+  return over_;
+}
+
+// Without locks: whoever waits for a permit is woken.
+void lingerer::close_all(list<entry>& done) noexcept {
+  while (!done.empty()) {
+    entry& one = done.pop_front();
+    one.of.end_lingering();
+    entry::free(one);
+    count_.end();
+  }
+}
+
+// --- the coroutine
+
+task<> lingerer::run() {
+  const end_guard guard(*this);
+  while (!is_ended()) {
+    const time_point next = look_at_all();
+    if (next <= time_here()) {
+      static_cast<void>(co_await yield());
+      continue;
+    }
+    const result<void> news = co_await memoryless_wait(within(next, news_.wait()));
+    if (!news && news.error() == std::errc::operation_canceled) break;
+  }
+}
+
+// When the next look is due.
+time_point lingerer::look_at_all() noexcept {
+  const time_point present = time_here();
+  list<entry> done;
+  time_point next{};
+  {
+    const locked guard(waiting_mutex_);
+    take_arrived(present);
+    std::size_t count = 0;
+    for (list<entry>& some : waiting_) {
+      for (; !some.empty() && some.front().next <= present && count != most_looks; ++count)
+        look(some.pop_front(), present, done);
+    }
+    next = next_look();
+  }
+  close_all(done);
+  return next;
+}
+
+// Under waiting_mutex_; so is the rest. They are looked at first.
+void lingerer::take_arrived(time_point present) noexcept {
+  list<entry> arrived;
+  {
+    const locked guard(arrivals_mutex_);
+    arrived.splice_back(arrived_);
+  }
+  while (!arrived.empty()) {
+    entry& one = arrived.pop_back();
+    one.begun = one.progressed = one.next = present;
+    waiting_.front().push_front(one);
+  }
+}
+
+void lingerer::look(entry& one, time_point present, list<entry>& done) noexcept {
+  if (is_done(one, present)) return done.push_back(one);
+  const std::size_t interval = std::min(one.looks++, intervals - 1);
+  one.next = present + std::chrono::milliseconds(1) * (1 << interval);
+  waiting_[interval].push_back(one);
+}
+
+bool lingerer::is_done(entry& one, time_point present) noexcept {
+  transfer drop(one.of.in, call_kind::discard, nullptr, 0);
+  call_end how = call_end::more;
+  while (how == call_end::more && one.dropped + drop.done < most_bytes) how = one.of.carry_out(drop);
+  one.dropped += drop.done;
+  const bool lacks_memory = drop.error == ENOMEM || drop.error == ENOBUFS;  // then the next look finds out
+  if ((drop.ended != 0 && !lacks_memory) || one.dropped >= most_bytes) return true;
+  const std::size_t unsent = one.of.system().unsent(one.of);
+  if (unsent == 0 && one.of.end_noted() == stream_end::idle_lingers) return true;
+  if (drop.done != 0 || unsent < one.unsent) one.progressed = present;
+  one.unsent = unsent;
+  return present - one.progressed >= patience || present - one.begun >= longest;
+}
+
+time_point lingerer::next_look() noexcept {
+  time_point next = time_point::max();
+  for (list<entry>& some : waiting_) {
+    if (!some.empty()) next = std::min(next, some.front().next);
+  }
+  return next;
+}
+
+}}}  // namespace hocket::detail
