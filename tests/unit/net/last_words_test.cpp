@@ -18,7 +18,9 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace hocket;
 using hocket_test::own_unix_address;
@@ -186,6 +188,28 @@ TEST_CASE("a stream that outlives its handler waits for its peer, too, and close
     CHECK((outlives_server || all.bytes == answer.size()));
     CHECK(static_cast<bool>(all.error) == outlives_server);
   }
+}
+
+TEST_CASE("a forked child that destroys its copy of a connection leaves the connection to its parent") {
+  loop lp;
+  std::optional<tcp::stream> kept;
+  const auto keep = [&](tcp::stream peer) -> task<> {
+    kept = std::move(peer);
+    co_return;
+  };
+  auto server = tcp::serve(lp, "127.0.0.1:0", keep).value();
+  auto peer = sync_wait(tcp::connect(server.local_address())).value();
+  while (!kept) lp.run_for(1ms);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    kept.reset();
+    ::_exit(0);
+  }
+  CHECK(::waitpid(child, nullptr, 0) == child);
+  CHECK(sync_wait(kept->write_all("still here")) == std::size_t{10});
+  std::string words(10, '\0');
+  CHECK(sync_wait(peer.read_exactly(words)) == std::size_t{10});
+  CHECK(words == "still here");
 }
 
 TEST_CASE("a graceful close waits for the end of the peer, drops what comes, and has closed then") {
