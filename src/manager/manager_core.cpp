@@ -73,7 +73,7 @@ shard& manager_core::shard_here() noexcept {
 
 // Null: it is at its limit, or closed.
 managed_entry* manager_core::open(const entry_options& options, std::error_code& why) {
-  if (!lives_.admit(limit_)) why = std::make_error_code(at_limit_.error);
+  if (!lives_.admit(limit_)) why = make_error_code(at_limit_.error);
   // ORDER: relaxed, pairs with the store in close(): a spawn beside it comes before it, or after.
   else if (closed_.load(std::memory_order_relaxed)) why = canceled(), leave();
   else return &open_admitted(options);
@@ -127,7 +127,7 @@ void manager_core::close_place(managed_entry& entry) noexcept {
 }
 
 spawn_target& manager_core::refusing(std::error_code why) noexcept {
-  return why == std::make_error_code(at_limit_.error) ? at_limit_ : closed_target_;
+  return why == make_error_code(at_limit_.error) ? at_limit_ : closed_target_;
 }
 
 // --- the end of a coroutine
