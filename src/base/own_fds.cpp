@@ -9,9 +9,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 void close_quietly(int fd) noexcept {
-  const int kept = errno;
+  const int saved = errno;
   if (fd >= 0) ::close(fd);
-  errno = kept;
+  errno = saved;
 }
 
 }  // namespace

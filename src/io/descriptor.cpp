@@ -25,7 +25,7 @@ failure failure_of_transfer(int error) noexcept {
 }
 
 failure failure_of_transfer(const transfer& failed) noexcept {
-  failed.side->of().save_count(failed);
+  failed.side->record().save_count(failed);
   return failure_of_transfer(failed.error);
 }
 
@@ -40,20 +40,20 @@ open_descriptor& no_descriptor() noexcept {
   return *none;
 }
 
-bool try_empty(transfer& what) noexcept {
-  const open_descriptor& at = what.side->of();
-  if (at.is_closed() || at.generation() != what.generation) what.fail(EBADF);
+bool try_empty(transfer& operation) noexcept {
+  const open_descriptor& at = operation.side->record();
+  if (at.is_closed() || at.generation() != operation.generation) operation.fail(EBADF);
   return true;
 }
 
-transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all) noexcept
-    : side(&of), data(bytes), size(count), generation(of.of().generation()), kind(which), whole(all) {}
+transfer::transfer(direction& owner, call_kind which, void* bytes, std::size_t count, bool all) noexcept
+    : side(&owner), data(bytes), size(count), generation(owner.record().generation()), kind(which), whole(all) {}
 
 template <class Buffer>
-static std::span<const std::byte> list_of(const transfer& what) noexcept {
-  const auto* const buffers = static_cast<const Buffer*>(what.data);
+static std::span<const std::byte> list_of(const transfer& operation) noexcept {
+  const auto* const buffers = static_cast<const Buffer*>(operation.data);
   std::size_t count = 0;
-  for (std::size_t sum = 0; sum < what.size; ++count) sum += buffers[count].size();
+  for (std::size_t sum = 0; sum < operation.size; ++count) sum += buffers[count].size();
   return std::as_bytes(std::span(buffers, count));
 }
 
@@ -65,9 +65,11 @@ std::span<const std::byte> bytes_operation::list_of_addresses() const noexcept {
 
 namespace {
 
-direction& side_of(open_descriptor& of, looking what) noexcept { return what == looking::in ? of.in : of.out; }
+direction& side_of(open_descriptor& owner, looking operation) noexcept {
+  return operation == looking::in ? owner.in : owner.out;
+}
 
-std::size_t events_of(looking what) noexcept { return what == looking::in ? POLLIN : POLLOUT; }
+std::size_t events_of(looking operation) noexcept { return operation == looking::in ? POLLIN : POLLOUT; }
 
 }  // namespace
 

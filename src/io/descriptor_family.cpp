@@ -41,8 +41,8 @@ void descriptor_family::leave() noexcept {
 
 bool descriptor_family::hand_over(open_descriptor& closed, std::uint64_t number) noexcept {
   const locked guard(families_mutex);
-  for (descriptor_family& one : families()) {
-    if (one.number() == number) return one.take_over(closed);
+  for (descriptor_family& current : families()) {
+    if (current.number() == number) return current.take_over(closed);
   }
   return false;
 }

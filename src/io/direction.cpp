@@ -61,7 +61,7 @@ bool direction::carry_on(transfer& what) noexcept {
       if (would_block()) return false;
     } else if (end != call_end::more || calls == most_calls) {
       if (what.is_half_done()) return hold_for(what, true);
-      if (what.ended != 0) note_end(what);
+      if (what.ended != 0) record_end(what);
       leave(end == call_end::drained);
       return end != call_end::more;
     }
@@ -251,7 +251,7 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
     if (how == listing::listed) return nullptr;
     if (how != listing::again) break;
   }
-  if (what.ended != 0) note_end(what);
+  if (what.ended != 0) record_end(what);
   grant won = entry.claim_popped();
   leave(drained);
   won.post();
@@ -448,7 +448,7 @@ void direction::note_part(const transfer& what) noexcept {
 
 // The same, when it has ended with a result. Want of memory in the middle leaves a partial write, too. After any other
 // error the system refuses what comes next, and tells why.
-void direction::note_end(const transfer& what) noexcept {
+void direction::record_end(const transfer& what) noexcept {
   if (what.whole == 0) return;
   const bool cut = what.writes() && what.done != 0 && (what.error == ENOBUFS || what.error == ENOMEM);
   if (cut) set_count(what.done | cut_mark);

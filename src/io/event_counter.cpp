@@ -28,7 +28,7 @@ int add_to_counter(open_descriptor& record, std::uint32_t generation, std::uint6
 }
 
 void count_operation::resumed() noexcept {
-  if (done != 0) static_cast<void>(add_to_counter(side->of(), generation, count));
+  if (done != 0) static_cast<void>(add_to_counter(side->record(), generation, count));
   done = 0;
 }
 

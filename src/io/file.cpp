@@ -26,7 +26,7 @@ auto repeated(Call call) noexcept {
   return returned;
 }
 
-result<void> told(int returned) noexcept {
+result<void> reported(int returned) noexcept {
   if (returned < 0) return failure_of_transfer(errno);
   return {};
 }
@@ -76,16 +76,16 @@ bool has_no_positions(const std::error_code& error, mode_t mode) noexcept {
   return error == std::errc::invalid_seek && (S_ISFIFO(mode) || S_ISCHR(mode));
 }
 
-// A file that was adopted may not block: then this thread waits for it. The end of a terminal is told as an error.
+// A file that was adopted may not block: then this thread waits for it. The end of a terminal is reported as an error.
 ssize_t read_in_order(int fd, void* into, std::size_t size) noexcept {
   for (;;) {
-    const ssize_t got = ::read(fd, into, size);
+    const ssize_t returned_item = ::read(fd, into, size);
     const int error = errno;
-    if (got >= 0) return got;
+    if (returned_item >= 0) return returned_item;
     if (error == EIO && system_calls::is_hung_up(fd)) return 0;
     pollfd ready{fd, POLLIN, 0};
     if (error == EAGAIN && ::poll(&ready, 1, -1) > 0) continue;
-    return errno = error, got;
+    return errno = error, returned_item;
   }
 }
 
@@ -107,18 +107,18 @@ class whole_file {
  public:
   explicit whole_file(int fd) noexcept : fd_(fd) {}
 
-  // The size that the system tells is where it begins: of files in /proc it is 0.
+  // The size that the system reports is where it begins: of files in /proc it is 0.
   result<std::string> read(std::size_t limit) {
     if (::fstat(fd_, &facts_) != 0) return failure_of_transfer(errno);
-    const auto told = static_cast<std::size_t>(std::max<off_t>(facts_.st_size, 0));
-    if (S_ISREG(facts_.st_mode) && told > limit) return failure_of_transfer(EFBIG);
+    const auto reported = static_cast<std::size_t>(std::max<off_t>(facts_.st_size, 0));
+    if (S_ISREG(facts_.st_mode) && reported > limit) return failure_of_transfer(EFBIG);
     std::string all;
     std::size_t size = 0;
     do {
-      all.resize(std::max({told + 1, 2 * size, std::size_t{4096}}));
-      const result<std::size_t> got = fill(all.data() + size, all.size() - size, size);
-      if (!got) return failure(got.error());
-      size += *got;
+      all.resize(std::max({reported + 1, 2 * size, std::size_t{4096}}));
+      const result<std::size_t> returned_item = fill(all.data() + size, all.size() - size, size);
+      if (!returned_item) return failure(returned_item.error());
+      size += *returned_item;
       if (size > limit) return failure_of_transfer(EFBIG);
     } while (size == all.size());
     all.resize(size);
@@ -128,8 +128,8 @@ class whole_file {
  private:
   result<std::size_t> fill(char* into, std::size_t size, std::size_t offset) noexcept {
     if (has_positions_) {
-      const result<std::size_t> got = read_from(fd_, into, size, offset);
-      if (got || !has_no_positions(got.error(), facts_.st_mode)) return got;
+      const result<std::size_t> returned_item = read_from(fd_, into, size, offset);
+      if (returned_item || !has_no_positions(returned_item.error(), facts_.st_mode)) return returned_item;
       has_positions_ = false;
     }
     return move_all(size, [&](std::size_t done, std::size_t count) { return read_in_order(fd_, into + done, count); });
@@ -181,9 +181,9 @@ namespace detail {
 result<file> open_file(const std::string& path, const file_options& options, blocking_pool* pool) {
   const int fd = open_fd(path, options);
   if (fd < 0) return failure_of_transfer(-fd);
-  result<file> made = file::adopt(fd, pool);
-  if (!made) ::close(fd);
-  return made;
+  result<file> created = file::adopt(fd, pool);
+  if (!created) ::close(fd);
+  return created;
 }
 
 result<std::size_t> read_file_at(file_reference reference, mutable_buffer buffer, std::uint64_t offset) noexcept {
@@ -220,12 +220,12 @@ result<std::uint64_t> size_of_file(file_reference reference) noexcept {
 
 result<void> resize_file(file_reference reference, std::uint64_t size) noexcept {
   const used_fd used = use_fd(reference);
-  return told(repeated([&] { return ::ftruncate(*used, position(size)); }));
+  return reported(repeated([&] { return ::ftruncate(*used, position(size)); }));
 }
 
 result<void> sync_file(file_reference reference, bool data_only) noexcept {
   const used_fd used = use_fd(reference);
-  return told(repeated([&] { return data_only ? ::fdatasync(*used) : ::fsync(*used); }));
+  return reported(repeated([&] { return data_only ? ::fdatasync(*used) : ::fsync(*used); }));
 }
 
 result<std::string> read_named_file(const std::string& path, std::size_t limit) {

@@ -38,7 +38,7 @@ call_end moved(const open_descriptor& at, transfer& what, std::size_t moved, std
 // `got` of `asked` bytes; 0: the end of the stream.
 call_end has_read(open_descriptor& at, transfer& what, std::size_t got, std::size_t asked) noexcept {
   if (got != 0) return moved(at, what, got, asked);
-  at.note_end(stream_end::read);
+  at.record_end(stream_end::read);
   if (what.whole) what.fail(transfer::end_of_stream);
   return ended(what, call_end::done);
 }
@@ -49,7 +49,7 @@ call_end has_not_read(open_descriptor& at, transfer& what, long error) noexcept 
   return failed(what, error);
 }
 
-// --- what is no socket
+// --- descriptors that are no sockets
 
 // As much as a pipe takes without blocking, if it takes anything.
 constexpr std::size_t most_for_shared = 4096;
@@ -61,7 +61,7 @@ bool would_block(const open_descriptor& at, short events) noexcept {
 
 long read_number(const open_descriptor& at, char* to, std::size_t size) noexcept {
   if (would_block(at, POLLIN)) return -EAGAIN;
-  const long got = system_calls::told(::read(at.native_handle(), to, size));
+  const long got = system_calls::value_or_error(::read(at.native_handle(), to, size));
   if (got > 0) raw_calls::after_read(at.native_handle());  // an event counter, for instance
   return got;
 }
@@ -95,7 +95,7 @@ call_end read(open_descriptor& at, transfer& what) noexcept {
 // What is there stays, so the next call would not block.
 call_end peek(const open_descriptor& at, transfer& what) noexcept {
   long got = 0;
-  do got = system_calls::told(::recv(at.native_handle(), what.data, what.size, MSG_PEEK | MSG_DONTWAIT));
+  do got = system_calls::value_or_error(::recv(at.native_handle(), what.data, what.size, MSG_PEEK | MSG_DONTWAIT));
   while (got == -EINTR);
   if (got < 0) return failed(what, got);
   what.done = static_cast<std::size_t>(got);
@@ -147,10 +147,10 @@ msghdr message_of(system_parts& parts) noexcept {
 long read_parts(const open_descriptor& at, system_parts& parts) noexcept {
   if (at.kind() <= descriptor_kind::shared) {
     if (would_block(at, POLLIN)) return -EAGAIN;
-    return system_calls::told(::readv(at.native_handle(), parts.data(), static_cast<int>(parts.count())));
+    return system_calls::value_or_error(::readv(at.native_handle(), parts.data(), static_cast<int>(parts.count())));
   }
   msghdr message = message_of(parts);
-  return system_calls::told(::recvmsg(at.native_handle(), &message, MSG_DONTWAIT));
+  return system_calls::value_or_error(::recvmsg(at.native_handle(), &message, MSG_DONTWAIT));
 }
 
 call_end scatter(open_descriptor& at, transfer& what) noexcept {
@@ -167,7 +167,7 @@ long write_parts(const open_descriptor& at, system_parts& parts) noexcept {
     return system_calls::write_without_signal(at.native_handle(), parts.data(), parts.count());
   }
   const msghdr message = message_of(parts);
-  return system_calls::told(::sendmsg(at.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL));
+  return system_calls::value_or_error(::sendmsg(at.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
 call_end gather(const open_descriptor& at, transfer& what) noexcept {
@@ -211,7 +211,9 @@ call_end receive(const open_descriptor& at, transfer& what) noexcept {
   const message_batch& batch = *static_cast<const message_batch*>(what.data);
   system_messages all(batch);
   long got = 0;
-  do got = system_calls::told(::recvmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT, nullptr));
+  do
+    got = system_calls::value_or_error(
+        ::recvmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT, nullptr));
   while (got == -EINTR);
   if (got < 0) return failed(what, got);
   for (std::size_t i = 0; i < static_cast<std::size_t>(got); ++i) {
@@ -228,8 +230,8 @@ call_end send(const open_descriptor& at, transfer& what) noexcept {
   system_messages all(batch);
   long put = 0;
   do
-    put =
-        system_calls::told(::sendmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT | MSG_NOSIGNAL));
+    put = system_calls::value_or_error(
+        ::sendmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT | MSG_NOSIGNAL));
   while (put == -EINTR);
   if (put < 0) return failed(what, put);
   for (std::size_t i = 0; i < static_cast<std::size_t>(put); ++i) batch[i].moved = all.headers[i].msg_len;
@@ -289,10 +291,10 @@ call_end receive_passing(open_descriptor& at, transfer& what) noexcept {
   passing& all = *static_cast<passing*>(what.data);
   passing_message into(all.bytes, std::min(what.size, most_bytes), all.count, room_of_others);
   long got = 0;
-  do got = system_calls::told(::recvmsg(at.native_handle(), &into.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+  do got = system_calls::value_or_error(::recvmsg(at.native_handle(), &into.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
   while (got == -EINTR);
   if (got < 0) return failed(what, got);
-  if (got == 0) at.note_end(stream_end::read);
+  if (got == 0) at.record_end(stream_end::read);
   take_passed(into, all);
   what.done = static_cast<std::size_t>(got);
   return ended(what, call_end::done);
@@ -310,7 +312,7 @@ call_end send_passing(const open_descriptor& at, transfer& what) noexcept {
     std::memcpy(CMSG_DATA(one), all.sent, all.count * sizeof(int));
   }
   long put = 0;
-  do put = system_calls::told(::sendmsg(at.native_handle(), &from.header, MSG_DONTWAIT | MSG_NOSIGNAL));
+  do put = system_calls::value_or_error(::sendmsg(at.native_handle(), &from.header, MSG_DONTWAIT | MSG_NOSIGNAL));
   while (put == -EINTR);
   return put < 0 ? failed(what, put) : moved(at, what, static_cast<std::size_t>(put), asked);
 }
@@ -340,7 +342,7 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
     case call_kind::send_passing: return send_passing(at, what);
     case call_kind::send_file: return send_part_of_file(at.native_handle(), what);
     case call_kind::child: return what.fail(EOPNOTSUPP), call_end::done;  // of pidfds: child.cpp
-    case call_kind::look: return kernel_calls::look(at, what);
+    case call_kind::look: return kernel_calls::poll_once(at, what);
   }
   __builtin_unreachable();
 }

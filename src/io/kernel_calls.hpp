@@ -10,21 +10,21 @@ class open_descriptor;
 
 namespace kernel_calls {
 
-inline call_end ended(transfer& what, call_end how) noexcept {
-  what.ended = true;
-  return how;
+inline call_end ended(transfer& operation, call_end end) noexcept {
+  operation.ended = true;
+  return end;
 }
 
 // A call that moved nothing.
-inline call_end failed(transfer& what, long error) noexcept {
+inline call_end failed(transfer& operation, long error) noexcept {
   if (error == -EAGAIN || error == -EWOULDBLOCK) return call_end::blocks;
-  what.fail(static_cast<int>(-error));
+  operation.fail(static_cast<int>(-error));
   return call_end::done;
 }
 
-call_end accept(const open_descriptor& at, transfer& what) noexcept;
-call_end connect(open_descriptor& at, transfer& what) noexcept;
-call_end look(const open_descriptor& at, transfer& what) noexcept;
+call_end accept(const open_descriptor& at, transfer& operation) noexcept;
+call_end connect(open_descriptor& at, transfer& operation) noexcept;
+call_end poll_once(const open_descriptor& at, transfer& operation) noexcept;
 
 }  // namespace kernel_calls
 

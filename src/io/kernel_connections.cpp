@@ -53,7 +53,7 @@ compact_address name_of(const sockaddr_storage& address, socklen_t size) noexcep
 
 using name_call = int (*)(int, sockaddr*, socklen_t*);
 
-// Empty, if the system does not tell it.
+// Empty, if the system does not report it.
 compact_address name_by(name_call call, const open_descriptor& at) noexcept {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
@@ -79,20 +79,20 @@ bool is_connected_to_itself(const open_descriptor& at) noexcept {
   return true;
 }
 
-call_end connected(open_descriptor& at, transfer& what) noexcept {
-  at.set_peer_name(peer_of(at, what));
-  if (is_connected_to_itself(at)) what.fail(ECONNREFUSED);
-  return kernel_calls::ended(what, call_end::done);
+call_end connected(open_descriptor& at, transfer& operation) noexcept {
+  at.set_peer_name(peer_of(at, operation));
+  if (is_connected_to_itself(at)) operation.fail(ECONNREFUSED);
+  return kernel_calls::ended(operation, call_end::done);
 }
 
 long accept_any(int listener, sockaddr* peer, socklen_t* size) noexcept {
   const socklen_t room = size ? *size : 0;
-  long got = 0;
+  long returned = 0;
   do {
     if (size) *size = room;
-    got = system_calls::told(::accept4(listener, peer, size, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  } while (got < 0 && concerns_one_connection(got));
-  return got < 0 ? got : system_calls::told(own_fd(static_cast<int>(got)));
+    returned = system_calls::value_or_error(::accept4(listener, peer, size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  } while (returned < 0 && concerns_one_connection(returned));
+  return returned < 0 ? returned : system_calls::value_or_error(own_fd(static_cast<int>(returned)));
 }
 
 }  // namespace
@@ -102,40 +102,41 @@ long accept_fd(int listener) noexcept { return accept_any(listener, nullptr, nul
 long accept_fd(int listener, compact_address& peer) noexcept {
   sockaddr_storage address;
   socklen_t size = sizeof address;
-  const long got = accept_any(listener, reinterpret_cast<sockaddr*>(&address), &size);
-  if (got >= 0) peer.assign(&address, size);
-  return got;
+  const long returned = accept_any(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  if (returned >= 0) peer.assign(&address, size);
+  return returned;
 }
 
-call_end kernel_calls::accept(const open_descriptor& at, transfer& what) noexcept {
-  const bool tcp = what.size != 0;
+call_end kernel_calls::accept(const open_descriptor& at, transfer& operation) noexcept {
+  const bool tcp = operation.size != 0;
   compact_address peer;
-  const long got = tcp ? accept_fd(at.native_handle(), peer) : accept_fd(at.native_handle());
-  if (got < 0) return failed(what, got);
-  const int fd = static_cast<int>(got);
-  open_descriptor* const made =
+  const long returned = tcp ? accept_fd(at.native_handle(), peer) : accept_fd(at.native_handle());
+  if (returned < 0) return failed(operation, returned);
+  const int fd = static_cast<int>(returned);
+  open_descriptor* const created =
       descriptor_table::take(kernel::instance(), fd, tcp ? descriptor_kind::stream : descriptor_kind::socket);
-  what.data = made;
-  if (made) {
-    made->set_peer_name(peer);
-    return ended(what, call_end::done);
+  operation.data = created;
+  if (created) {
+    created->set_peer_name(peer);
+    return ended(operation, call_end::done);
   }
   ::close(fd);
-  what.fail(ENOMEM);
+  operation.fail(ENOMEM);
   return call_end::done;
 }
 
-// Asked again, the system tells how far it is. (SO_ERROR is 0 while it is under way, too.) The queue of a unix socket
-// may be full, and no edge tells when it is not.
-call_end kernel_calls::connect(open_descriptor& at, transfer& what) noexcept {
-  const long got = system_calls::told(raw_calls::connect(at.native_handle(), what.data, what.size));
-  if (got == -EINPROGRESS || got == -EALREADY || got == -EINTR) {
-    what.done = 1;
+// Asked again, the system reports how far it is. (SO_ERROR is 0 while it is under way, too.) The queue of a unix socket
+// may be full, and no edge reports when it is not.
+call_end kernel_calls::connect(open_descriptor& at, transfer& operation) noexcept {
+  const long returned =
+      system_calls::value_or_error(raw_calls::connect(at.native_handle(), operation.data, operation.size));
+  if (returned == -EINPROGRESS || returned == -EALREADY || returned == -EINTR) {
+    operation.done = 1;
     return call_end::blocks;
   }
-  if (got == 0 || (got == -EISCONN && what.done == 1)) return connected(at, what);
-  if (got == -EAGAIN && at.kind() != descriptor_kind::stream) return call_end::blocks;  // retry_timer.hpp
-  what.fail(static_cast<int>(-got));  // EAGAIN of TCP, too: there is no free port
+  if (returned == 0 || (returned == -EISCONN && operation.done == 1)) return connected(at, operation);
+  if (returned == -EAGAIN && at.kind() != descriptor_kind::stream) return call_end::blocks;  // retry_timer.hpp
+  operation.fail(static_cast<int>(-returned));  // EAGAIN of TCP, too: there is no free port
   return call_end::done;
 }
 

@@ -1,4 +1,4 @@
-// poll(2) for readiness, and what has ended at the peer.
+// poll(2) for readiness, and for the end of the peer.
 //
 // poll(2) tells of the ends of both sides alike: POLLRDHUP comes of the peer's shutdown for writing and of one's own
 // for reading, POLLHUP of the two directions' ends, whoever has ended them. TCP is asked for the state of the
@@ -43,24 +43,24 @@ std::optional<peer_end> end_by_events(short events, shut_directions own) noexcep
   return std::nullopt;
 }
 
-call_end look_for_end(const open_descriptor& at, short events, transfer& what) noexcept {
+call_end poll_for_end(const open_descriptor& at, short events, transfer& operation) noexcept {
   const std::optional<int> state = tcp_state_of(at.native_handle());
   const std::optional<peer_end> end = state ? end_by_state(*state) : end_by_events(events, at.shut_down_here());
   if (!end) return call_end::blocks;
-  what.done = static_cast<std::size_t>(*end);
-  return kernel_calls::ended(what, call_end::done);
+  operation.done = static_cast<std::size_t>(*end);
+  return kernel_calls::ended(operation, call_end::done);
 }
 
 }  // namespace
 
-call_end kernel_calls::look(const open_descriptor& at, transfer& what) noexcept {
-  pollfd one{at.native_handle(), static_cast<short>(what.size), 0};
-  long found = 0;
-  do found = system_calls::told(::poll(&one, 1, 0));
-  while (found == -EINTR);
-  if (found < 0) return failed(what, found);
-  if (found == 0) return call_end::blocks;
-  return what.size == POLLRDHUP ? look_for_end(at, one.revents, what) : ended(what, call_end::done);
+call_end kernel_calls::poll_once(const open_descriptor& at, transfer& operation) noexcept {
+  pollfd current{at.native_handle(), static_cast<short>(operation.size), 0};
+  long located = 0;
+  do located = system_calls::value_or_error(::poll(&current, 1, 0));
+  while (located == -EINTR);
+  if (located < 0) return failed(operation, located);
+  if (located == 0) return call_end::blocks;
+  return operation.size == POLLRDHUP ? poll_for_end(at, current.revents, operation) : ended(operation, call_end::done);
 }
 
 }}}  // namespace hocket::detail

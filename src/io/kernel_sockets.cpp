@@ -27,11 +27,11 @@ int kernel::get_option(open_descriptor& at, int level, int name, void* value, st
 }
 
 // The edge of the shutdown must find the note.
-int kernel::shut_down(open_descriptor& at, int how) noexcept {
-  at.note_shutdown(how == SHUT_RD   ? shut_directions::read
-                   : how == SHUT_WR ? shut_directions::write
-                                    : shut_directions::both);
-  return error_of_call(::shutdown(at.native_handle(), how));
+int kernel::shut_down(open_descriptor& at, int cause) noexcept {
+  at.record_shutdown(cause == SHUT_RD   ? shut_directions::read
+                     : cause == SHUT_WR ? shut_directions::write
+                                        : shut_directions::both);
+  return error_of_call(::shutdown(at.native_handle(), cause));
 }
 
 int kernel::address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept {

@@ -25,8 +25,8 @@ struct lender : thread_exit_hook {
 constinit char no_lender = 0;
 
 lender* own_lender() noexcept {
-  void* const found = in_current_slot<thread_slot::lender>();
-  return found == &no_lender ? nullptr : static_cast<lender*>(found);
+  void* const located = in_current_slot<thread_slot::lender>();
+  return located == &no_lender ? nullptr : static_cast<lender*>(located);
 }
 
 void delete_block(lent_block* block) noexcept { sized_delete(block, large); }
@@ -42,11 +42,11 @@ void end_lender(thread_exit_hook& self) noexcept {
 lender* lender_here() noexcept {
   if (lender* const own = own_lender()) return own;
   if (in_current_slot<thread_slot::lender>() == &no_lender) return nullptr;
-  auto* const made = new (std::nothrow) lender{{&end_lender}};
-  if (!made) return nullptr;
-  if (!at_thread_exit(*made)) return delete made, nullptr;
-  set_current_slot(thread_slot::lender, made);
-  return made;
+  auto* const created = new (std::nothrow) lender{{&end_lender}};
+  if (!created) return nullptr;
+  if (!at_thread_exit(*created)) return delete created, nullptr;
+  set_current_slot(thread_slot::lender, created);
+  return created;
 }
 
 lent_block* take_large() noexcept {
@@ -89,47 +89,47 @@ void count([[maybe_unused]] lent_block& lent, [[maybe_unused]] open_descriptor& 
 }
 
 // Nothing was read.
-call_end end_of(open_descriptor& at, transfer& what, call_end how) noexcept {
-  if (how != call_end::blocks || what.idle == 0 || !at.ends_when_idle()) return how;
-  at.note_end(stream_end::idle);
-  what.ended = true;
+call_end end_of(open_descriptor& at, transfer& operation, call_end cause) noexcept {
+  if (cause != call_end::blocks || operation.idle == 0 || !at.ends_when_idle()) return cause;
+  at.record_end(stream_end::idle);
+  operation.ended = true;
   return call_end::drained;
 }
 
 }  // namespace
 
-call_end lend(open_descriptor& at, transfer& what, read_call read) noexcept {
+call_end lend(open_descriptor& at, transfer& operation, read_call read) noexcept {
   lent_block* const block = take_large();
   if (!block) {
-    what.fail(ENOMEM);
+    operation.fail(ENOMEM);
     return call_end::done;
   }
-  what.data = block->bytes();
-  what.size = most_bytes;
-  const call_end how = read(at, what);
-  what.data = nullptr;
-  if (what.done == 0) return keep_large(block), end_of(at, what, how);
-  lent_block& lent = fit(*block, what.done);
+  operation.data = block->bytes();
+  operation.size = most_bytes;
+  const call_end cause = read(at, operation);
+  operation.data = nullptr;
+  if (operation.done == 0) return keep_large(block), end_of(at, operation, cause);
+  lent_block& lent = fit(*block, operation.done);
   count(lent, at);
-  what.data = &lent;
-  return how;
+  operation.data = &lent;
+  return cause;
 }
 
-call_end discard(open_descriptor& at, transfer& what, read_call read) noexcept {
+call_end discard(open_descriptor& at, transfer& operation, read_call read) noexcept {
   lent_block* const block = take_large();
   if (!block) {
-    what.fail(ENOMEM);
+    operation.fail(ENOMEM);
     return call_end::done;
   }
-  transfer part(*what.side, call_kind::read, block->bytes(), most_bytes);
-  const call_end how = read(at, part);
+  transfer part(*operation.side, call_kind::read, block->bytes(), most_bytes);
+  const call_end cause = read(at, part);
   keep_large(block);
-  what.done += part.done;
-  if (part.ended == 0) return how;
-  if (part.error != 0) what.fail(part.error);
-  if (part.done == 0) what.ended = true;
-  if (what.ended != 0) return call_end::done;
-  return how == call_end::drained ? call_end::blocks : call_end::more;
+  operation.done += part.done;
+  if (part.ended == 0) return cause;
+  if (part.error != 0) operation.fail(part.error);
+  if (part.done == 0) operation.ended = true;
+  if (operation.ended != 0) return call_end::done;
+  return cause == call_end::drained ? call_end::blocks : call_end::more;
 }
 
 void give_back(lent_block& block) noexcept {

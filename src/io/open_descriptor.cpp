@@ -60,23 +60,23 @@ void open_descriptor::close() noexcept {
 void open_descriptor::end() noexcept {
   // If the party that closes the last direction misses the note, it closes the fd at once.
   if (family() != 0 && may_linger())
-    note_end(end_noted() == stream_end::idle ? stream_end::idle_lingers : stream_end::open_lingers);
+    record_end(recorded_end() == stream_end::idle ? stream_end::idle_lingers : stream_end::open_lingers);
   close();
   drop();
 }
 
 // A kill takes everything: no time is left for last words.
 bool open_descriptor::may_linger() const noexcept {
-  if (is_closed() || end_noted() == stream_end::read) return false;
+  if (is_closed() || recorded_end() == stream_end::read) return false;
   if (!descriptor_family::is_of_this_process(family())) return false;
   const scheduled* const running = current_context().coroutine();
   return !running || !running->killed();
 }
 
 // False: the fd is to be closed now. If the server has ended the stream while it was idle, nothing was unread; then
-// nothing is lost if what was written has arrived.
+// nothing is lost if the written bytes have arrived.
 bool open_descriptor::begin_lingering() noexcept {
-  if (end_noted() == stream_end::idle_lingers && backend_->unsent(*this) == 0) return false;
+  if (recorded_end() == stream_end::idle_lingers && backend_->unsent(*this) == 0) return false;
   return backend_->shut_down(*this, SHUT_WR) == 0 && descriptor_family::hand_over(*this, family());
 }
 

@@ -23,16 +23,16 @@ bool retry_timer::is_needed(const open_descriptor& at, bool to_unix) noexcept {
   return to_unix && at.native_handle() >= 0;
 }
 
-void retry_timer::begin(primitive::suspension& wait, primitive::waiter& entry, transfer& what) noexcept {
+void retry_timer::begin(primitive::suspension& wait, primitive::waiter& entry, transfer& operation) noexcept {
   entry_ = &entry;
-  transfer_ = &what;
+  transfer_ = &operation;
   pause_ = first_pause;
   kind = &kind_of_timer;
   timers_ = current_executor()->timers();
-  what.side->of().tell_edge(*what.side);
+  operation.side->record().tell_edge(*operation.side);
   entry.enlist(wait, *this);
   if (timers_) return set();
-  what.fail(EAGAIN);
+  operation.fail(EAGAIN);
   entry.claim_popped().post();
 }
 
@@ -53,7 +53,7 @@ void retry_timer::ring(timer_node& self, timer_call) noexcept {
 // True: the transfer has ended, or nobody waits for it any more.
 bool retry_timer::try_again() noexcept {
   if (entry_->decided()) return true;
-  open_descriptor& at = transfer_->side->of();
+  open_descriptor& at = transfer_->side->record();
   if (!at.enter_fd()) return transfer_->fail(ECANCELED), true;
   const bool late = at.generation() != transfer_->generation;
   if (late) transfer_->fail(EBADF);

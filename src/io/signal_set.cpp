@@ -211,7 +211,7 @@ descriptor receive(std::initializer_list<int> signals) {
 
 void signal_operation::give_back() noexcept {
   const int signal = static_cast<int>(std::exchange(done, std::size_t{0}));
-  if (const used_fd fd(side->of(), generation); fd.is_open()) deliver(receiver_of(fd.record()), signal);
+  if (const used_fd fd(side->record(), generation); fd.is_open()) deliver(receiver_of(fd.record()), signal);
 }
 
 }  // namespace detail

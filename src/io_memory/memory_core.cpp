@@ -22,26 +22,28 @@ namespace {
 
 constexpr std::size_t most_bytes = 65536;  // that one party moves at once
 
-memory_object& object_of(const open_descriptor& one) noexcept { return *static_cast<memory_object*>(one.data()); }
+memory_object& object_of(const open_descriptor& current) noexcept {
+  return *static_cast<memory_object*>(current.data());
+}
 
 // What lending::lend() reads by.
 call_end read_to_lend(open_descriptor& at, transfer& bytes) noexcept {
   bytes.kind = call_kind::read;
-  const call_end how = object_of(at).core->carry_out(at, bytes);
+  const call_end cause = object_of(at).core->carry_out(at, bytes);
   bytes.kind = call_kind::borrow;
-  return how;
+  return cause;
 }
 
-bool has_read_end(const transfer& what) noexcept {
-  if (what.ended == 0 || (what.kind != call_kind::read && what.kind != call_kind::scatter)) return false;
-  return what.error == transfer::end_of_stream || (what.error == 0 && what.done == 0);
+bool has_read_end(const transfer& operation) noexcept {
+  if (operation.ended == 0 || (operation.kind != call_kind::read && operation.kind != call_kind::scatter)) return false;
+  return operation.error == transfer::end_of_stream || (operation.error == 0 && operation.done == 0);
 }
 
 }  // namespace
 
 class memory_core::kind final : public driver_kind_of<memory_driver> {
  public:
-  explicit kind(memory_core& of) noexcept : driver_kind_of("memory"), of_(of) {}
+  explicit kind(memory_core& owner_item) noexcept : driver_kind_of("memory"), of_(owner_item) {}
   bool follows(const clock_source& time) const noexcept override { return &time == &of_.clock(); }
 
  private:
@@ -66,42 +68,42 @@ duration memory_core::latency() noexcept {
   return options_.min_latency + duration(width == 0 ? 0 : static_cast<duration::rep>(random_() % (width + 1)));
 }
 
-memory_object* memory_core::choose(const std::vector<memory_object*>& of) noexcept {
-  if (of.empty()) return nullptr;
-  return of[of.size() == 1 ? 0 : random_.below(static_cast<std::uint32_t>(of.size()))];
+memory_object* memory_core::choose(const std::vector<memory_object*>& owner_item) noexcept {
+  if (owner_item.empty()) return nullptr;
+  return owner_item[owner_item.size() == 1 ? 0 : random_.below(static_cast<std::uint32_t>(owner_item.size()))];
 }
 
 // --- objects
 
-descriptor memory_core::own(std::unique_ptr<memory_object> one) {
-  open_descriptor* const made = descriptor_table::take(*one->core, -1, descriptor_kind::other, one.get());
-  if (!made) throw std::bad_alloc();
-  one->tag = descriptor_table::tag_of(*made);
-  one.release();
-  return descriptor_access::make(*made);
+descriptor memory_core::own(std::unique_ptr<memory_object> current) {
+  open_descriptor* const created = descriptor_table::take(*current->core, -1, descriptor_kind::other, current.get());
+  if (!created) throw std::bad_alloc();
+  current->tag = descriptor_table::tag_of(*created);
+  current.release();
+  return descriptor_access::make(*created);
 }
 
 memory_pair memory_core::make_pair() {
   auto first = std::make_unique<memory_end>(*this), second = std::make_unique<memory_end>(*this);
-  memory_end &one = *first, &two = *second;
-  memory_pair made{tcp::stream(own(std::move(first))), tcp::stream(own(std::move(second)))};
-  memory_end::join(one, two);
-  return made;
+  memory_end &current = *first, &two = *second;
+  memory_pair created{tcp::stream(own(std::move(first))), tcp::stream(own(std::move(second)))};
+  memory_end::join(current, two);
+  return created;
 }
 
-void memory_core::reset(open_descriptor& one) noexcept {
+void memory_core::reset(open_descriptor& current) noexcept {
   {
     locked guard(mutex_);
-    static_cast<memory_end&>(object_of(one)).break_up();
+    static_cast<memory_end&>(object_of(current)).break_up();
   }
   ring_all();
 }
 
 // If the address is in use, the descriptor is closed without the mutex.
 result<tcp::listener> memory_core::listen(const socket_address& at, const tcp::listen_options& options) {
-  auto made = std::make_unique<memory_door>(*this, static_cast<std::size_t>(std::max(options.backlog, 0)));
-  memory_door& door = *made;
-  descriptor owner = own(std::move(made));
+  auto created = std::make_unique<memory_door>(*this, static_cast<std::size_t>(std::max(options.backlog, 0)));
+  memory_door& door = *created;
+  descriptor owner = own(std::move(created));
   locked guard(mutex_);
   if (const int error = streams.bind(door, at, options.reuse_port, options.v6_only)) return failure_of_transfer(error);
   return socket_access::listener_of(std::move(owner));
@@ -109,9 +111,9 @@ result<tcp::listener> memory_core::listen(const socket_address& at, const tcp::l
 
 result<udp::socket> memory_core::open_datagrams(const socket_address& at, const socket_address& to,
                                                 const udp::socket_options& options) {
-  auto made = std::make_unique<memory_mailbox>(*this);
-  memory_mailbox& mailbox = *made;
-  descriptor owner = own(std::move(made));
+  auto created = std::make_unique<memory_mailbox>(*this);
+  memory_mailbox& mailbox = *created;
+  descriptor owner = own(std::move(created));
   locked guard(mutex_);
   if (const int error = datagrams.bind(mailbox, at, options.reuse_port, options.v6_only))
     return failure_of_transfer(error);
@@ -122,14 +124,14 @@ result<udp::socket> memory_core::open_datagrams(const socket_address& at, const 
 open_descriptor* memory_core::open(const socket_address& to, const socket_address& from, bool, int& error) noexcept
     try {
   if (!to.is_valid() || to.is_unnamed()) return error = EINVAL, nullptr;
-  auto made = std::make_unique<memory_end>(*this);
-  made->peer = to;
-  made->local = from;
+  auto created = std::make_unique<memory_end>(*this);
+  created->peer = to;
+  created->local = from;
   if (!from.is_valid()) {
     locked guard(mutex_);
-    made->local = streams.free_address(to);
+    created->local = streams.free_address(to);
   }
-  descriptor owner = own(std::move(made));
+  descriptor owner = own(std::move(created));
   return descriptor_access::release(owner);
 } catch (const std::bad_alloc&) {
   return error = ENOMEM, nullptr;
@@ -137,28 +139,28 @@ open_descriptor* memory_core::open(const socket_address& to, const socket_addres
 
 // --- backend
 
-call_end memory_core::carry_out(open_descriptor& at, transfer& what) noexcept try {
-  if (what.kind == call_kind::borrow) return lending::lend(at, what, &read_to_lend);
-  if (what.kind == call_kind::read_all) return go_on_reading(*this, at, what);
-  if (what.kind == call_kind::discard) return lending::discard(at, what, &read_to_lend);
-  call_end how{};
+call_end memory_core::carry_out(open_descriptor& at, transfer& operation) noexcept try {
+  if (operation.kind == call_kind::borrow) return lending::lend(at, operation, &read_to_lend);
+  if (operation.kind == call_kind::read_all) return go_on_reading(*this, at, operation);
+  if (operation.kind == call_kind::discard) return lending::discard(at, operation, &read_to_lend);
+  call_end cause{};
   {
     locked guard(mutex_);
-    how = object_of(at).call(what);
+    cause = object_of(at).call(operation);
   }
-  if (has_read_end(what)) at.note_end(stream_end::read);
-  if (what.kind != call_kind::look) ring_all();
-  return how;
+  if (has_read_end(operation)) at.record_end(stream_end::read);
+  if (operation.kind != call_kind::look) ring_all();
+  return cause;
 } catch (const std::bad_alloc&) {
-  return failed(what, ENOBUFS);
+  return failed(operation, ENOBUFS);
 }
 
 void memory_core::close(open_descriptor& gone) noexcept {
-  const std::unique_ptr<memory_object> one(&object_of(gone));
-  const std::shared_ptr<memory_core> stays = one->core;
+  const std::unique_ptr<memory_object> current(&object_of(gone));
+  const std::shared_ptr<memory_core> stays = current->core;
   {
     locked guard(mutex_);
-    one->close();
+    current->close();
   }
   ring_all();
 }
@@ -168,11 +170,11 @@ int memory_core::set_option(open_descriptor& at, int level, int name, const void
   return object_of(at).set_option(level, name, value, size);
 }
 
-int memory_core::shut_down(open_descriptor& at, int how) noexcept {
+int memory_core::shut_down(open_descriptor& at, int cause) noexcept {
   int error = 0;
   {
     locked guard(mutex_);
-    error = object_of(at).shut_down(how);
+    error = object_of(at).shut_down(cause);
   }
   ring_all();
   return error;
@@ -180,10 +182,10 @@ int memory_core::shut_down(open_descriptor& at, int how) noexcept {
 
 int memory_core::address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept {
   locked guard(mutex_);
-  const socket_address& found = which == socket_side::local ? object_of(at).local : object_of(at).peer;
-  if (!found.is_valid()) return ENOTCONN;
-  size = std::min(size, found.size());
-  std::memcpy(into, found.data(), size);
+  const socket_address& located = which == socket_side::local ? object_of(at).local : object_of(at).peer;
+  if (!located.is_valid()) return ENOTCONN;
+  size = std::min(size, located.size());
+  std::memcpy(into, located.data(), size);
   return 0;
 }
 
@@ -194,18 +196,18 @@ std::size_t memory_core::unsent(open_descriptor& at) noexcept {
 
 // --- arrivals
 
-void memory_core::arrives(time_point at, const memory_object& whom, memory_side side) {
-  arrivals_.push({at, arrival_count_++, whom.tag, side});
+void memory_core::arrives(time_point at, const memory_object& target, memory_side side) {
+  arrivals_.push({at, arrival_count_++, target.tag, side});
 }
 
-void memory_core::brings(time_point at, const memory_object& whom) {
-  if (happens(options_.idle_edges)) arrives(now(), whom, memory_side::in);
-  arrives(happens(options_.late_edges) ? at + latency() : at, whom, memory_side::in);
+void memory_core::brings(time_point at, const memory_object& target) {
+  if (happens(options_.idle_edges)) arrives(now(), target, memory_side::in);
+  arrives(happens(options_.late_edges) ? at + latency() : at, target, memory_side::in);
 }
 
-void memory_core::tell_all(const open_descriptor& one) noexcept {
+void memory_core::tell_all(const open_descriptor& current) noexcept {
   locked guard(mutex_);
-  object_of(one).tell_all();
+  object_of(current).tell_all();
 }
 
 time_point memory_core::next_arrival() const noexcept {
@@ -231,26 +233,26 @@ result<std::unique_ptr<memory_driver>> memory_core::kind::make_driver(const driv
 }
 
 result<io_driver*> memory_core::driver_here() noexcept {
-  const result<memory_driver*> found = detail::driver_here(*kind_);
-  if (!found) return failure(found.error());
-  return *found;
+  const result<memory_driver*> located = detail::driver_here(*kind_);
+  if (!located) return failure(located.error());
+  return *located;
 }
 
-void memory_core::add(memory_driver& one) {
+void memory_core::add(memory_driver& current) {
   locked guard(mutex_);
-  drivers_.push_back(&one);
+  drivers_.push_back(&current);
 }
 
-void memory_core::remove(memory_driver& one) noexcept {
+void memory_core::remove(memory_driver& current) noexcept {
   locked guard(mutex_);
-  std::erase(drivers_, &one);
+  std::erase(drivers_, &current);
 }
 
 // A driver that sleeps looks again when the next arrival is. On one thread nobody sleeps.
 void memory_core::ring_all() noexcept {
   if (options_.clock) return;
   locked guard(mutex_);
-  for (memory_driver* const one : drivers_) one->ring();
+  for (memory_driver* const current : drivers_) current->ring();
 }
 
 }}}  // namespace hocket::detail

@@ -31,11 +31,11 @@ void memory_end::break_up() noexcept {
   }
 }
 
-// What was written arrives, and then the end of the stream.
-void memory_end::end_after(memory_end& whom) noexcept {
-  whom.end_ = std::min(whom.end_, std::max(whom.last_, core->now() + core->latency()));
+// The written bytes arrive, and then the end of the stream.
+void memory_end::end_after(memory_end& target) noexcept {
+  target.end_ = std::min(target.end_, std::max(target.last_, core->now() + core->latency()));
   for (const memory_side side : {memory_side::in, memory_side::out, memory_side::peer})
-    core->arrives(whom.end_, whom, side);
+    core->arrives(target.end_, target, side);
 }
 
 void memory_end::close() noexcept {
@@ -46,11 +46,11 @@ void memory_end::close() noexcept {
   else end_after(*other);
 }
 
-int memory_end::shut_down(int how) noexcept {
-  if (how != SHUT_RD) {
+int memory_end::shut_down(int cause) noexcept {
+  if (cause != SHUT_RD) {
     if (!std::exchange(writes_no_more_, true) && other_) end_after(*other_);
   }
-  if (how != SHUT_WR) {
+  if (cause != SHUT_WR) {
     reads_no_more_ = true;
     core->arrives(core->now(), *this, memory_side::in);
   }
@@ -61,119 +61,119 @@ std::size_t memory_end::unsent() const noexcept {
   if (!other_) return 0;
   const time_point present = core->now();
   std::size_t bytes = 0;
-  for (const segment& one : other_->coming_) bytes += one.at > present ? one.bytes.size() : 0;
+  for (const segment& current : other_->coming_) bytes += current.at > present ? current.bytes.size() : 0;
   return bytes;
 }
 
 int memory_end::set_option(int level, int name, const void* value, std::size_t size) noexcept {
   if (level != SOL_SOCKET || name != SO_LINGER) return memory_object::set_option(level, name, value, size);
-  linger how{};
-  if (size != sizeof how) return EINVAL;
-  std::memcpy(&how, value, sizeof how);
-  resets_on_close_ = how.l_onoff != 0 && how.l_linger == 0;
+  linger cause{};
+  if (size != sizeof cause) return EINVAL;
+  std::memcpy(&cause, value, sizeof cause);
+  resets_on_close_ = cause.l_onoff != 0 && cause.l_linger == 0;
   return 0;
 }
 
 // --- calls
 
-call_end memory_end::call(transfer& what) {
-  switch (what.kind) {
-    case call_kind::read: return read(what);
-    case call_kind::peek: return peek(what);
-    case call_kind::write: return write(what);
-    case call_kind::scatter: return in_parts<mutable_buffer>(what);
-    case call_kind::gather: return in_parts<const_buffer>(what);
-    case call_kind::connect: return connect(what);
-    case call_kind::look: return look(what);
-    default: return failed(what, EOPNOTSUPP);
+call_end memory_end::call(transfer& operation) {
+  switch (operation.kind) {
+    case call_kind::read: return read(operation);
+    case call_kind::peek: return peek(operation);
+    case call_kind::write: return write(operation);
+    case call_kind::scatter: return in_parts<mutable_buffer>(operation);
+    case call_kind::gather: return in_parts<const_buffer>(operation);
+    case call_kind::connect: return connect(operation);
+    case call_kind::look: return look(operation);
+    default: return failed(operation, EOPNOTSUPP);
   }
 }
 
 // The buffer in which the transfer stands.
 template <class Buffer>
-call_end memory_end::in_parts(transfer& what) {
-  const auto* part = static_cast<const Buffer*>(what.data);
+call_end memory_end::in_parts(transfer& operation) {
+  const auto* part = static_cast<const Buffer*>(operation.data);
   std::size_t before = 0;
-  for (; before + part->size() <= what.done; ++part) before += part->size();
-  transfer one = what;
-  one.data = const_cast<std::byte*>(part->data());
-  one.size = part->size();
-  one.done = what.done - before;
-  const call_end how = std::is_same_v<Buffer, mutable_buffer> ? read(one) : write(one);
-  what.done = before + one.done;
-  what.error = one.error;
-  if (one.ended && one.error == 0 && what.whole && what.done != what.size) return call_end::more;
-  what.ended = one.ended;
-  return how;
+  for (; before + part->size() <= operation.done; ++part) before += part->size();
+  transfer current = operation;
+  current.data = const_cast<std::byte*>(part->data());
+  current.size = part->size();
+  current.done = operation.done - before;
+  const call_end cause = std::is_same_v<Buffer, mutable_buffer> ? read(current) : write(current);
+  operation.done = before + current.done;
+  operation.error = current.error;
+  if (current.ended && current.error == 0 && operation.whole && operation.done != operation.size) return call_end::more;
+  operation.ended = current.ended;
+  return cause;
 }
 
-call_end memory_end::read(transfer& what) {
+call_end memory_end::read(transfer& operation) {
   const time_point present = core->now();
   if (!is_readable(present)) return call_end::blocks;
-  if (was_reset(present) && !std::exchange(reset_is_told_, true)) return failed(what, ECONNRESET);
+  if (was_reset(present) && !std::exchange(reset_is_told_, true)) return failed(operation, ECONNRESET);
   if (was_reset(present) || !has_bytes(present)) {
-    if (what.whole) what.fail(transfer::end_of_stream);
-    return ended(what, call_end::done);
+    if (operation.whole) operation.fail(transfer::end_of_stream);
+    return ended(operation, call_end::done);
   }
-  std::size_t left = core->some_of(what.size - what.done, core->options().short_reads);
-  while (left != 0 && has_bytes(present)) {
+  std::size_t remaining = core->some_of(operation.size - operation.done, core->options().short_reads);
+  while (remaining != 0 && has_bytes(present)) {
     segment& first = coming_.front();
-    const std::size_t count = std::min(left, first.bytes.size() - first.begin);
-    std::memcpy(static_cast<char*>(what.data) + what.done, first.bytes.data() + first.begin, count);
-    what.done += count;
+    const std::size_t count = std::min(remaining, first.bytes.size() - first.begin);
+    std::memcpy(static_cast<char*>(operation.data) + operation.done, first.bytes.data() + first.begin, count);
+    operation.done += count;
     on_way_ -= count;
-    left -= count;
+    remaining -= count;
     first.begin += count;
     if (first.begin == first.bytes.size()) coming_.pop_front();
   }
   if (std::exchange(was_full_, false) && other_) core->arrives(present, *other_, memory_side::out);
   const bool drained = !is_readable(present);
-  if (what.whole && what.done != what.size) return drained ? call_end::blocks : call_end::more;
-  return ended(what, drained ? call_end::drained : call_end::done);
+  if (operation.whole && operation.done != operation.size) return drained ? call_end::blocks : call_end::more;
+  return ended(operation, drained ? call_end::drained : call_end::done);
 }
 
 // What is there stays, a reset, too.
-call_end memory_end::peek(transfer& what) const noexcept {
+call_end memory_end::peek(transfer& operation) const noexcept {
   const time_point present = core->now();
   if (!is_readable(present)) return call_end::blocks;
-  if (was_reset(present) && !reset_is_told_) return failed(what, ECONNRESET);
-  for (const segment& one : coming_) {
-    if (was_reset(present) || one.at > present || what.done == what.size) break;
-    const std::size_t count = std::min(what.size - what.done, one.bytes.size() - one.begin);
-    std::memcpy(static_cast<char*>(what.data) + what.done, one.bytes.data() + one.begin, count);
-    what.done += count;
+  if (was_reset(present) && !reset_is_told_) return failed(operation, ECONNRESET);
+  for (const segment& current : coming_) {
+    if (was_reset(present) || current.at > present || operation.done == operation.size) break;
+    const std::size_t count = std::min(operation.size - operation.done, current.bytes.size() - current.begin);
+    std::memcpy(static_cast<char*>(operation.data) + operation.done, current.bytes.data() + current.begin, count);
+    operation.done += count;
   }
-  return ended(what, call_end::done);
+  return ended(operation, call_end::done);
 }
 
-call_end memory_end::write(transfer& what) {
-  if (was_reset(core->now())) return failed(what, std::exchange(reset_is_told_, true) ? EPIPE : ECONNRESET);
-  if (!other_ || writes_no_more_) return failed(what, EPIPE);
+call_end memory_end::write(transfer& operation) {
+  if (was_reset(core->now())) return failed(operation, std::exchange(reset_is_told_, true) ? EPIPE : ECONNRESET);
+  if (!other_ || writes_no_more_) return failed(operation, EPIPE);
   const memory_options& options = core->options();
   if (core->happens(options.resets)) {
     break_up();
     reset_is_told_ = true;
-    return failed(what, ECONNRESET);
+    return failed(operation, ECONNRESET);
   }
   memory_end& to = *other_;
   const std::size_t room = options.buffer_size - std::min(options.buffer_size, to.on_way_);
   to.was_full_ = room == 0;
   if (room == 0) return call_end::blocks;
-  const std::size_t count = core->some_of(std::min(room, what.size - what.done), options.short_writes);
-  const char* const from = static_cast<const char*>(what.data) + what.done;
+  const std::size_t count = core->some_of(std::min(room, operation.size - operation.done), options.short_writes);
+  const char* const from = static_cast<const char*>(operation.data) + operation.done;
   to.last_ = std::max(to.last_, core->now() + core->latency());
   to.coming_.push_back({to.last_, std::vector<char>(from, from + count)});
   to.on_way_ += count;
-  what.done += count;
+  operation.done += count;
   core->brings(to.last_, to);
-  return !what.whole || what.done == what.size ? ended(what, call_end::done) : call_end::more;
+  return !operation.whole || operation.done == operation.size ? ended(operation, call_end::done) : call_end::more;
 }
 
-call_end memory_end::look(transfer& what) noexcept {
+call_end memory_end::look(transfer& operation) noexcept {
   const time_point present = core->now();
-  if (what.size & POLLRDHUP) return look_for_end(what, present);
-  const bool there = (what.size & POLLIN) ? is_readable(present) : is_writable(present);
-  return there ? ended(what, call_end::done) : call_end::blocks;
+  if (operation.size & POLLRDHUP) return look_for_end(operation, present);
+  const bool there = (operation.size & POLLIN) ? is_readable(present) : is_writable(present);
+  return there ? ended(operation, call_end::done) : call_end::blocks;
 }
 
 // The next read tells a writer that has found no room.
@@ -184,21 +184,21 @@ bool memory_end::is_writable(time_point present) noexcept {
 }
 
 // As of TCP, a close of the peer is an end of its writing.
-call_end memory_end::look_for_end(transfer& what, time_point present) const noexcept {
+call_end memory_end::look_for_end(transfer& operation, time_point present) const noexcept {
   if (!was_reset(present) && end_ > present) return call_end::blocks;
   const bool is_over = was_reset(present) || writes_no_more_;
-  what.done = static_cast<std::size_t>(is_over ? peer_end::closed : peer_end::half_closed);
-  return ended(what, call_end::done);
+  operation.done = static_cast<std::size_t>(is_over ? peer_end::closed : peer_end::half_closed);
+  return ended(operation, call_end::done);
 }
 
 // --- connects
 
-call_end memory_end::connect(transfer& what) {
-  if (what.done == 0 || again_ <= core->now()) knock(socket_address(what.data, what.size));
-  what.done = 1;
+call_end memory_end::connect(transfer& operation) {
+  if (operation.done == 0 || again_ <= core->now()) knock(socket_address(operation.data, operation.size));
+  operation.done = 1;
   const time_point present = core->now();
-  if (answered_ > present) return was_reset(present) ? failed(what, ECONNREFUSED) : call_end::blocks;
-  return refused_ ? failed(what, ECONNREFUSED) : ended(what, call_end::done);
+  if (answered_ > present) return was_reset(present) ? failed(operation, ECONNREFUSED) : call_end::blocks;
+  return refused_ ? failed(operation, ECONNREFUSED) : ended(operation, call_end::done);
 }
 
 // The listener is found now. It and the answer take their time.

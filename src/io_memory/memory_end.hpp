@@ -21,17 +21,17 @@ class memory_end final : public memory_object {
  public:
   using memory_object::memory_object;
 
-  static void join(memory_end& one, memory_end& two) noexcept {
-    one.other_ = &two;
-    two.other_ = &one;
+  static void join(memory_end& current, memory_end& two) noexcept {
+    current.other_ = &two;
+    two.other_ = &current;
   }
   // The connection ends with a reset on both sides, now.
   void break_up() noexcept;
 
-  call_end call(transfer& what) override;
+  call_end call(transfer& operation) override;
   void close() noexcept override;
   int set_option(int level, int name, const void* value, std::size_t size) noexcept override;
-  int shut_down(int how) noexcept override;
+  int shut_down(int cause) noexcept override;
   std::size_t unsent() const noexcept override;
 
  private:
@@ -42,17 +42,17 @@ class memory_end final : public memory_object {
   };
   static constexpr time_point never = time_point::max();
 
-  call_end read(transfer& what);
-  call_end peek(transfer& what) const noexcept;
-  call_end write(transfer& what);
+  call_end read(transfer& operation);
+  call_end peek(transfer& operation) const noexcept;
+  call_end write(transfer& operation);
   template <class Buffer>
-  call_end in_parts(transfer& what);
-  call_end look(transfer& what) noexcept;
+  call_end in_parts(transfer& operation);
+  call_end look(transfer& operation) noexcept;
   bool is_writable(time_point present) noexcept;
-  call_end look_for_end(transfer& what, time_point present) const noexcept;
-  call_end connect(transfer& what);
+  call_end look_for_end(transfer& operation, time_point present) const noexcept;
+  call_end connect(transfer& operation);
   void knock(const socket_address& to);
-  void end_after(memory_end& whom) noexcept;
+  void end_after(memory_end& target) noexcept;
   void reset_at(time_point at) noexcept;
   bool was_reset(time_point present) const noexcept { return reset_ <= present; }
   bool has_bytes(time_point present) const noexcept { return !coming_.empty() && coming_.front().at <= present; }

@@ -4,7 +4,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void connection_count::begin(semaphore::permits&& permit) noexcept {
   permit.forget();
-  // ORDER: relaxed, pairs with nothing: whoever waits for zero has joined the acceptors before.
+  // ORDER: relaxed, pairs with nothing: the party that waits for zero has joined the acceptors before.
   live_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -15,7 +15,7 @@ void connection_count::share() noexcept {
 
 void connection_count::end() noexcept {
   // ORDER: acquire, pairs with the compare-exchange below: what a holder did that has taken a share is visible to the
-  // one that ends the connection, and so to whoever waits for zero.
+  // one that ends the connection, and so to the party that waits for zero.
   std::size_t seen = shares_.load(std::memory_order_acquire);
   while (seen != 0) {
     // ORDER: acq_rel, release pairs with the load above; acquire as there.

@@ -18,22 +18,22 @@ using primitive::locked;
 
 // One descriptor that lingers.
 struct lingerer::entry : list_node {
-  explicit entry(open_descriptor& one) noexcept : of(one) {}
+  explicit entry(open_descriptor& candidate) noexcept : record(candidate) {}
   entry(const entry&) = delete;
   entry& operator=(const entry&) = delete;
 
   // Null: there is no memory.
-  static entry* make(open_descriptor& one) noexcept try {
-    return ::new (allocate_frame(sizeof(entry))) entry(one);
+  static entry* make(open_descriptor& candidate) noexcept try {
+    return ::new (allocate_frame(sizeof(entry))) entry(candidate);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  static void free(entry& one) noexcept {
-    one.~entry();
-    release_frame(&one, sizeof(entry));
+  static void free(entry& candidate) noexcept {
+    candidate.~entry();
+    release_frame(&candidate, sizeof(entry));
   }
 
-  open_descriptor& of;
+  open_descriptor& record;
   time_point begun{}, progressed{}, next{};
   std::size_t dropped = 0, unsent = 0;
   std::size_t looks = 0;
@@ -42,25 +42,25 @@ struct lingerer::entry : list_node {
 // Ends the lingerer with its coroutine, also if that is killed.
 class lingerer::end_guard {
  public:
-  explicit end_guard(lingerer& of) noexcept : of_(of) {}
+  explicit end_guard(lingerer& ended) noexcept : lingerer_(ended) {}
   end_guard(const end_guard&) = delete;
   end_guard& operator=(const end_guard&) = delete;
-  ~end_guard() { of_.end(); }
+  ~end_guard() { lingerer_.end(); }
 
  private:
-  lingerer& of_;
+  lingerer& lingerer_;
 };
 
 // --- any thread
 
 bool lingerer::take_over(open_descriptor& closed) noexcept {
-  entry* const made = entry::make(closed);
-  if (!made) return false;
+  entry* const fresh = entry::make(closed);
+  if (!fresh) return false;
   {
     const locked guard(arrivals_mutex_);
-    if (over_) return entry::free(*made), false;
+    if (over_) return entry::free(*fresh), false;
     count_.share();
-    arrived_.push_back(*made);
+    arrived_.push_back(*fresh);
   }
   news_.set();
   return true;
@@ -90,9 +90,9 @@ bool lingerer::is_ended() noexcept {
 // Without locks: whoever waits for a permit is woken.
 void lingerer::close_all(list<entry>& done) noexcept {
   while (!done.empty()) {
-    entry& one = done.pop_front();
-    one.of.end_lingering();
-    entry::free(one);
+    entry& candidate = done.pop_front();
+    candidate.record.end_lingering();
+    entry::free(candidate);
     count_.end();
   }
 }
@@ -102,7 +102,7 @@ void lingerer::close_all(list<entry>& done) noexcept {
 task<> lingerer::run() {
   const end_guard guard(*this);
   while (!is_ended()) {
-    const time_point next = look_at_all();
+    const time_point next = inspect_all();
     if (next <= time_here()) {
       static_cast<void>(co_await yield());
       continue;
@@ -113,7 +113,7 @@ task<> lingerer::run() {
 }
 
 // When the next look is due.
-time_point lingerer::look_at_all() noexcept {
+time_point lingerer::inspect_all() noexcept {
   const time_point present = time_here();
   list<entry> done;
   time_point next{};
@@ -123,7 +123,7 @@ time_point lingerer::look_at_all() noexcept {
     std::size_t count = 0;
     for (list<entry>& some : waiting_) {
       for (; !some.empty() && some.front().next <= present && count != most_looks; ++count)
-        look(some.pop_front(), present, done);
+        inspect(some.pop_front(), present, done);
     }
     next = next_look();
   }
@@ -139,31 +139,31 @@ void lingerer::take_arrived(time_point present) noexcept {
     arrived.splice_back(arrived_);
   }
   while (!arrived.empty()) {
-    entry& one = arrived.pop_back();
-    one.begun = one.progressed = one.next = present;
-    waiting_.front().push_front(one);
+    entry& candidate = arrived.pop_back();
+    candidate.begun = candidate.progressed = candidate.next = present;
+    waiting_.front().push_front(candidate);
   }
 }
 
-void lingerer::look(entry& one, time_point present, list<entry>& done) noexcept {
-  if (is_done(one, present)) return done.push_back(one);
-  const std::size_t interval = std::min(one.looks++, intervals - 1);
-  one.next = present + std::chrono::milliseconds(1) * (1 << interval);
-  waiting_[interval].push_back(one);
+void lingerer::inspect(entry& candidate, time_point present, list<entry>& done) noexcept {
+  if (is_done(candidate, present)) return done.push_back(candidate);
+  const std::size_t interval = std::min(candidate.looks++, intervals - 1);
+  candidate.next = present + std::chrono::milliseconds(1) * (1 << interval);
+  waiting_[interval].push_back(candidate);
 }
 
-bool lingerer::is_done(entry& one, time_point present) noexcept {
-  transfer drop(one.of.in, call_kind::discard, nullptr, 0);
-  call_end how = call_end::more;
-  while (how == call_end::more && one.dropped + drop.done < most_bytes) how = one.of.carry_out(drop);
-  one.dropped += drop.done;
+bool lingerer::is_done(entry& candidate, time_point present) noexcept {
+  transfer drop(candidate.record.in, call_kind::discard, nullptr, 0);
+  call_end end = call_end::more;
+  while (end == call_end::more && candidate.dropped + drop.done < most_bytes) end = candidate.record.carry_out(drop);
+  candidate.dropped += drop.done;
   const bool lacks_memory = drop.error == ENOMEM || drop.error == ENOBUFS;  // then the next look finds out
-  if ((drop.ended != 0 && !lacks_memory) || one.dropped >= most_bytes) return true;
-  const std::size_t unsent = one.of.system().unsent(one.of);
-  if (unsent == 0 && one.of.end_noted() == stream_end::idle_lingers) return true;
-  if (drop.done != 0 || unsent < one.unsent) one.progressed = present;
-  one.unsent = unsent;
-  return present - one.progressed >= patience || present - one.begun >= longest;
+  if ((drop.ended != 0 && !lacks_memory) || candidate.dropped >= most_bytes) return true;
+  const std::size_t unsent = candidate.record.system().unsent(candidate.record);
+  if (unsent == 0 && candidate.record.recorded_end() == stream_end::idle_lingers) return true;
+  if (drop.done != 0 || unsent < candidate.unsent) candidate.progressed = present;
+  candidate.unsent = unsent;
+  return present - candidate.progressed >= patience || present - candidate.begun >= longest;
 }
 
 time_point lingerer::next_look() noexcept {

@@ -10,8 +10,9 @@
 //
 // # Which connections linger
 //
-// Those whose stream was destroyed, and not closed, before a read has found its end (io/detail/descriptor_family.hpp).
-// A handler that has failed may have written an error: its connection lingers, too. A killed handler's does not.
+// The connections with a stream that was destroyed, and not closed, before a read has found its end
+// (io/detail/descriptor_family.hpp). A handler that has failed may have written an error: its connection lingers, too.
+// A killed handler's does not.
 //
 // # When a connection is closed
 //
@@ -24,7 +25,7 @@
 //
 // # One coroutine for all
 //
-// A wait of its own for each connection would cost a kilobyte each, for connections whose only use is over. So one
+// A wait of its own for each connection would cost a kilobyte each, for connections that have no further use. So one
 // coroutine has a list, and looks at each descriptor at growing intervals: when it arrives, after 1, 2, 4 ... ms, then
 // each 256 ms. Most peers close within a round trip, and are seen to within twice that time. A look is one call of the
 // system, and of a silent connection two: the length of the send queue cannot be waited for anyway. So the times above
@@ -37,12 +38,12 @@
 //
 //   arrived_     descriptors that the coroutine does not know yet, guarded by their mutex: take_over() is called by any
 //                thread, and must not wait for a look
-//   waiting_[i]  those whose next look comes 2^i ms after the last one. So each list is in the order of its looks.
+//   waiting_[i]  descriptors with a next look 2^i ms after the last one. So each list is in the order of its looks.
 //
 // # Hazards
 //
-// If a descriptor arrives while the server ends, then nobody would look at it. Prevented: end() sets `over_` under the
-// mutex of arrived_, and take_over() looks at it there.
+// If a descriptor arrives while the server ends, then no party would look at it. Prevented: end() sets `over_` under
+// the mutex of arrived_, and take_over() looks at it there.
 //
 // If the coroutine is killed, then nobody looks at the list. Prevented: its end calls end() in every case.
 //
@@ -86,10 +87,10 @@ class lingerer final : public descriptor_family {
 
   bool take_over(open_descriptor& closed) noexcept override;
   bool is_ended() noexcept;
-  time_point look_at_all() noexcept;
+  time_point inspect_all() noexcept;
   void take_arrived(time_point present) noexcept;
-  void look(entry& one, time_point present, list<entry>& done) noexcept;
-  static bool is_done(entry& one, time_point present) noexcept;
+  void inspect(entry& candidate, time_point present, list<entry>& done) noexcept;
+  static bool is_done(entry& candidate, time_point present) noexcept;
   time_point next_look() noexcept;
   void close_all(list<entry>& done) noexcept;
 

@@ -16,15 +16,15 @@ namespace detail {
 
 // From here on the destructor need not wait for the peer.
 int graceful_close_operation::shut_down_writing() noexcept {
-  const used_fd fd(side->of(), generation);
+  const used_fd fd(side->record(), generation);
   if (!fd.is_open()) return EBADF;
-  fd.record().note_end(stream_end::read);
+  fd.record().record_end(stream_end::read);
   return fd.record().system().shut_down(fd.record(), SHUT_WR);
 }
 
 result<void> graceful_close_operation::take() noexcept {
   if (error != 0) return failure_of_transfer(error);
-  const used_fd fd(side->of(), generation);
+  const used_fd fd(side->record(), generation);
   if (fd.is_open()) fd.record().close();
   return {};
 }
@@ -35,8 +35,8 @@ namespace {
 
 int bounded(std::size_t bytes) noexcept { return static_cast<int>(std::min<std::size_t>(bytes, INT_MAX)); }
 
-result<void> shut_down(const descriptor& of, int how) noexcept {
-  return by_backend(of, [&](backend& by, open_descriptor& at) noexcept { return by.shut_down(at, how); });
+result<void> shut_down(const descriptor& owner, int cause) noexcept {
+  return by_backend(owner, [&](backend& by, open_descriptor& at) noexcept { return by.shut_down(at, cause); });
 }
 
 }  // namespace
@@ -68,10 +68,10 @@ result<void> stream::set_keep_alive(const keep_alive& options) noexcept {
 }
 
 result<void> stream::set_reset_on_close(bool on) noexcept {
-  linger how{};
-  how.l_onoff = on;
-  const result<void> set = set_option(*this, SOL_SOCKET, SO_LINGER, how);
-  if (set && on) record().note_end(stream_end::read);  // what is destroyed is reset, and waits for nobody
+  linger cause{};
+  cause.l_onoff = on;
+  const result<void> set = set_option(*this, SOL_SOCKET, SO_LINGER, cause);
+  if (set && on) record().record_end(stream_end::read);  // a destroyed stream is reset, and does not linger
   return set;
 }
 
@@ -106,19 +106,20 @@ result<listener> listener::bind(const socket_address& address, const listen_opti
   if (done)
     done = told_of(::bind(fd, static_cast<const sockaddr*>(address.data()), static_cast<socklen_t>(address.size())));
   if (done) done = told_of(::listen(fd, options.backlog));
-  result<descriptor> made = done ? take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
-  if (!made) return close_fd(fd), failure(made.error());
-  return listener(std::move(*made), address.kind() != socket_address::family::unix_path);
+  result<descriptor> created =
+      done ? take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
+  if (!created) return close_fd(fd), failure(created.error());
+  return listener(std::move(*created), address.kind() != socket_address::family::unix_path);
 }
 
 result<listener> listener::adopt(int fd) noexcept {
   const std::optional<int> listens = option_of(fd, SO_ACCEPTCONN);
   if (!listens) return failure_of_transfer(errno);
   if (*listens == 0) return failure_of_transfer(EINVAL);
-  result<descriptor> made = adopt_socket(fd, SOCK_STREAM);
-  if (!made) return failure(made.error());
+  result<descriptor> created = adopt_socket(fd, SOCK_STREAM);
+  if (!created) return failure(created.error());
   const bool is_tcp = option_of(fd, SO_PROTOCOL).value_or(0) == IPPROTO_TCP;
-  return listener(std::move(*made), is_tcp);
+  return listener(std::move(*created), is_tcp);
 }
 
 result<stream> listener::try_accept() noexcept {

@@ -64,37 +64,37 @@ result<void> bind_and_connect(int fd, const socket_address& from, const socket_a
 
 // A socket with one of the addresses, or with both.
 result<descriptor> open(const socket_address& from, const socket_address& to, const socket_options& options) noexcept {
-  const socket_address& one = to.is_valid() ? to : from;
-  const int fd = new_socket(one, SOCK_DGRAM);
+  const socket_address& current = to.is_valid() ? to : from;
+  const int fd = new_socket(current, SOCK_DGRAM);
   if (fd < 0) return failure_of_transfer(-fd);
-  result<void> done = prepare(fd, one, options);
+  result<void> done = prepare(fd, current, options);
   if (done) done = bind_and_connect(fd, from, to);
-  result<descriptor> made =
+  result<descriptor> created =
       done ? descriptor_access::take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
-  if (!made) close_fd(fd);
-  return made;
+  if (!created) close_fd(fd);
+  return created;
 }
 
 }  // namespace
 
 result<socket> socket::bind(const socket_address& address, const socket_options& options) noexcept {
-  result<descriptor> made = open(address, {}, options);
-  if (!made) return failure(made.error());
-  return socket(std::move(*made));
+  result<descriptor> created = open(address, {}, options);
+  if (!created) return failure(created.error());
+  return socket(std::move(*created));
 }
 
 result<socket> socket::connect(const socket_address& address, const connect_options& options) noexcept {
   if (!address.is_valid()) return failure_of_transfer(EINVAL);
   const socket_options same{.reuse_port = options.reuse_port, .broadcast = options.broadcast};
-  result<descriptor> made = open(options.local_address, address, same);
-  if (!made) return failure(made.error());
-  return socket(std::move(*made));
+  result<descriptor> created = open(options.local_address, address, same);
+  if (!created) return failure(created.error());
+  return socket(std::move(*created));
 }
 
 result<socket> socket::adopt(int fd) noexcept {
-  result<descriptor> made = adopt_socket(fd, SOCK_DGRAM);
-  if (!made) return failure(made.error());
-  return socket(std::move(*made));
+  result<descriptor> created = adopt_socket(fd, SOCK_DGRAM);
+  if (!created) return failure(created.error());
+  return socket(std::move(*created));
 }
 
 socket_address socket::local_address() const noexcept { return address_of(*this, socket_side::local); }

@@ -5,7 +5,7 @@
 hocket::result<hocket::tcp::server> count_connections(hocket::runtime& rt) {
   auto count = [n = 0](hocket::tcp::stream)
 #ifdef SHOULD_FAIL
-      mutable -> hocket::task<> {
+                   mutable -> hocket::task<> {
     ++n;
     co_return;
   };

@@ -137,8 +137,8 @@ task<> read_on(transfer_run& run, std::uint64_t seed) {
 }
 
 std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
-  const char* given = std::getenv(variable);
-  return given ? std::strtoull(given, nullptr, 10) : otherwise;
+  const char* value = std::getenv(variable);
+  return value ? std::strtoull(value, nullptr, 10) : otherwise;
 }
 
 }  // namespace

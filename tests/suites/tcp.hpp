@@ -26,8 +26,8 @@ TEST_CASE_TEMPLATE("connections are made, used in both directions, and know thei
       REQUIRE(peer.has_value());
       CHECK(peer->local_address() == at);
       std::array<char, 4> buffer;
-      auto got = co_await peer->read_exactly(buffer);
-      REQUIRE(got.has_value());
+      auto returned = co_await peer->read_exactly(buffer);
+      REQUIRE(returned.has_value());
       CHECK(std::string_view(buffer.data(), 4) == "ping");
       auto sent = co_await peer->write_all("pong");
       CHECK(sent.has_value());
@@ -40,11 +40,11 @@ TEST_CASE_TEMPLATE("connections are made, used in both directions, and know thei
       CHECK(sent.has_value());
       CHECK(peer->shutdown_write().has_value());
       std::array<char, 8> buffer;
-      auto got = co_await peer->read_exactly(std::span(buffer).first(4));
-      REQUIRE(got.has_value());
+      auto returned = co_await peer->read_exactly(std::span(buffer).first(4));
+      REQUIRE(returned.has_value());
       CHECK(std::string_view(buffer.data(), 4) == "pong");
-      got = co_await peer->read_some(buffer);
-      CHECK(got == std::size_t{0});
+      returned = co_await peer->read_some(buffer);
+      CHECK(returned == std::size_t{0});
     };
     const int server = world.start(serve);
     const int client = world.start(call);
@@ -127,8 +127,8 @@ TEST_CASE_TEMPLATE("the end of a peer is told apart, and one's own shutdown ends
     auto peer = co_await door.accept();
     REQUIRE(peer.has_value());
     std::array<char, 1> byte{};
-    auto told = co_await peer->read_exactly(byte);
-    CHECK(told.has_value());
+    auto reported = co_await peer->read_exactly(byte);
+    CHECK(reported.has_value());
     CHECK(peer->shutdown_write().has_value());
     auto end = co_await peer->closed();
     CHECK(end == hocket::peer_end::closed);
@@ -139,8 +139,8 @@ TEST_CASE_TEMPLATE("the end of a peer is told apart, and one's own shutdown ends
     CHECK(peer->shutdown_read().has_value());
     auto end = co_await hocket::within(1ms, peer->closed());
     CHECK(end.error_or({}) == std::errc::timed_out);
-    auto told = co_await peer->write_all("x");
-    CHECK(told.has_value());
+    auto reported = co_await peer->write_all("x");
+    CHECK(reported.has_value());
     end = co_await peer->closed();
     CHECK(end == hocket::peer_end::half_closed);
     CHECK(peer->shutdown_write().has_value());
@@ -166,8 +166,8 @@ TEST_CASE_TEMPLATE("a peek leaves the bytes to the next read, waits for the firs
       auto sent = co_await peer->write_all("words");
       CHECK(sent.has_value());
       std::array<char, 1> byte{};
-      auto told = co_await peer->read_exactly(byte);
-      CHECK(told.has_value());
+      auto reported = co_await peer->read_exactly(byte);
+      CHECK(reported.has_value());
       if (resets) CHECK(peer->set_reset_on_close(true).has_value());
     }
   };
@@ -176,23 +176,23 @@ TEST_CASE_TEMPLATE("a peek leaves the bytes to the next read, waits for the firs
       auto peer = co_await connect(net, door.local_address());
       REQUIRE(peer.has_value());
       std::array<char, 16> buffer{};
-      auto got = co_await peer->peek(std::span(buffer).first(2));
-      CHECK(got == std::size_t{2});
+      auto returned = co_await peer->peek(std::span(buffer).first(2));
+      CHECK(returned == std::size_t{2});
       CHECK(std::string_view(buffer.data(), 2) == "wo");
       for (std::size_t size = 0; size != 5;) {
         auto some = co_await peer->peek(buffer);
         REQUIRE(some.has_value());
         size = *some;
       }
-      got = co_await peer->read_exactly(std::span(buffer).first(5));
-      CHECK(got == std::size_t{5});
+      returned = co_await peer->read_exactly(std::span(buffer).first(5));
+      CHECK(returned == std::size_t{5});
       CHECK(std::string_view(buffer.data(), 5) == "words");
       auto none = co_await hocket::within(1ms, peer->peek(buffer));
       CHECK(none.error_or({}) == std::errc::timed_out);
       auto empty = co_await peer->peek({});
       CHECK(empty == std::size_t{0});
-      auto told = co_await peer->write_all("x");
-      CHECK(told.has_value());
+      auto reported = co_await peer->write_all("x");
+      CHECK(reported.has_value());
       auto end = co_await peer->peek(buffer);
       if (resets) CHECK(end.error_or({}) == std::errc::connection_reset);
       else CHECK(end == std::size_t{0});
@@ -218,19 +218,19 @@ TEST_CASE_TEMPLATE("a connection that the peer has reset is an error in both dir
     auto peer = co_await door.accept();
     REQUIRE(peer.has_value());
     std::array<char, 1> byte;  // the client knows by now that it is connected
-    auto told = co_await peer->read_exactly(byte);
-    CHECK(told.has_value());
+    auto reported = co_await peer->read_exactly(byte);
+    CHECK(reported.has_value());
     CHECK(peer->set_reset_on_close(true).has_value());
   };
   auto call = [&]() -> typename Kind::body {
     auto peer = co_await connect(net, door.local_address());
     REQUIRE(peer.has_value());
-    auto told = co_await peer->write_all("x");
-    CHECK(told.has_value());
+    auto reported = co_await peer->write_all("x");
+    CHECK(reported.has_value());
     std::array<char, 4> buffer;
-    auto got = co_await peer->read_some(buffer);
-    REQUIRE_FALSE(got.has_value());
-    CHECK(got.error() == std::errc::connection_reset);
+    auto returned = co_await peer->read_some(buffer);
+    REQUIRE_FALSE(returned.has_value());
+    CHECK(returned.error() == std::errc::connection_reset);
     auto sent = co_await peer->write_all("late");
     REQUIRE_FALSE(sent.has_value());
     CHECK(sent.error() == std::errc::broken_pipe);

@@ -37,7 +37,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // What has ended at the other side of a connection.
 enum class peer_end : std::uint8_t {
-  // The peer writes no more. It may still read: the peer of a TCP connection that has closed its socket cannot be told
+  // The peer writes no more. It may still read: the peer of a TCP connection that has closed its socket cannot be
+  // reported
   // from one that has shut down writing, before something is written to it.
   half_closed = 1,
   // The connection is over in both directions: the peer has closed it, or has reset it, or both sides have shut down
@@ -98,8 +99,8 @@ class descriptor {
   auto readable(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::in, site); }
   auto writable(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::out, site); }
   // Waits until the peer has shut down writing, or the connection is over, and returns which of the two. It reads
-  // nothing: there may be bytes to read. A shutdown by this side ends no wait. (A unix socket does not tell the end of
-  // its peer from one's own shutdowns: after shutdown_read() the wait ends when the peer has closed its socket, and
+  // nothing: there may be bytes to read. A shutdown by this side ends no wait. (A unix socket does not report the end
+  // of its peer from one's own shutdowns: after shutdown_read() the wait ends when the peer has closed its socket, and
   // after shutdowns of both directions it does not end.)
   auto closed(call_site site = this_call_site()) noexcept {
     return primitive::operation<detail::peer_end_operation>(std::in_place, site, record());

@@ -18,8 +18,8 @@
 //
 // Unix sockets. A datagram is never lost, and they arrive in order: if the queue of the receiver is full, a send waits.
 // (A socket without a peer tries again after 1 ms, and then after twice the last pause, up to 50 ms, because the system
-// does not tell it of room.) A socket that was not bound has no name: its datagrams have an invalid sender, and cannot
-// be answered. Bind both sides, or connect a bound socket:
+// does not report it of room.) A socket that was not bound has no name: its datagrams have an invalid sender, and
+// cannot be answered. Bind both sides, or connect a bound socket:
 //
 //   auto log = udp::socket::connect("unix:/run/log.sock", {.local_address = "unix:/run/app.sock"}).value();
 //
@@ -96,11 +96,11 @@ template <class Op>
 struct datagram_operation : pointing_operation<Op> {
   datagram_operation(direction& target, call_kind call) noexcept : pointing_operation<Op>(target, call, nullptr, 0) {}
 
-  // Of a send, or a batch. The queue of a unix socket may be full that is not the peer of this one: no edge tells of
+  // Of a send, or a batch. The queue of a unix socket may be full that is not the peer of this one: no edge reports of
   // room.
   void begin_to(const socket_address& receiver, primitive::suspension& wait, primitive::waiter& entry,
                 retry_storage& retry) noexcept {
-    if (!retry_timer::is_needed(this->side->of(), receiver.kind() == socket_address::family::unix_path))
+    if (!retry_timer::is_needed(this->side->record(), receiver.kind() == socket_address::family::unix_path))
       return pointing_operation<Op>::begin(wait, entry);
     static_cast<void>(static_cast<Op&>(*this).point());
     retry.make().begin(wait, entry, *this);

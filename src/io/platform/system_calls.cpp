@@ -29,14 +29,14 @@ long await_events(int epoll, epoll_event* to, int most, const timespec* limit) n
   constexpr bool has_its_timespec = sizeof(timespec) == 16;  // not where seconds have 32 bits
   // ORDER: relaxed, pairs with nothing: a fact about the system.
   if (limit && has_its_timespec && !through_the_library && has_nanoseconds.load(std::memory_order_relaxed)) {
-    const long got = told(::syscall(epoll_pwait2, epoll, to, most, limit, nullptr, 8));
-    if (got != -ENOSYS && got != -EPERM) return got;
+    const long returned = value_or_error(::syscall(epoll_pwait2, epoll, to, most, limit, nullptr, 8));
+    if (returned != -ENOSYS && returned != -EPERM) return returned;
     // ORDER: relaxed, as above.
     has_nanoseconds.store(false, std::memory_order_relaxed);
   }
   const int at_most = limit ? milliseconds_of(*limit) : -1;
-  if constexpr (through_the_library) return told(::epoll_wait(epoll, to, most, at_most));
-  else return told(::syscall(SYS_epoll_pwait, epoll, to, most, at_most, nullptr, 8));
+  if constexpr (through_the_library) return value_or_error(::epoll_wait(epoll, to, most, at_most));
+  else return value_or_error(::syscall(SYS_epoll_pwait, epoll, to, most, at_most, nullptr, 8));
 }
 
 static void take_pending(int signal) noexcept {
@@ -65,7 +65,7 @@ static long without_signal(std::size_t size, const Call& write) noexcept {
   sigemptyset(&pending);
   ::sigpending(&pending);
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
-  const long put = told(write());
+  const long put = value_or_error(write());
   const int raised = signal_of(put, size);
   if (raised != 0 && sigismember(&pending, raised) == 0) take_pending(raised);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -86,8 +86,8 @@ long send_file_without_signal(int to, int file, std::uint64_t offset, std::size_
 }
 
 bool is_hung_up(int fd) noexcept {
-  pollfd one{fd, 0, 0};
-  return ::poll(&one, 1, 0) > 0 && (one.revents & POLLHUP) != 0;
+  pollfd current{fd, 0, 0};
+  return ::poll(&current, 1, 0) > 0 && (current.revents & POLLHUP) != 0;
 }
 
 }}}  // namespace hocket::detail::system_calls

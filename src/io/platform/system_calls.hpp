@@ -20,25 +20,25 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail::system_calls 
 
 inline constexpr bool through_the_library = sanitizer != sanitizer_kind::plain;
 
-inline long told(long returned) noexcept { return returned < 0 ? -errno : returned; }
+inline long value_or_error(long returned) noexcept { return returned < 0 ? -errno : returned; }
 
 // Sockets need not be non-blocking: standard_streams.hpp.
 inline long receive(int fd, void* to, std::size_t size) noexcept {
-  if constexpr (through_the_library) return told(::recv(fd, to, size, MSG_DONTWAIT));
-  else return told(::syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, nullptr, nullptr));
+  if constexpr (through_the_library) return value_or_error(::recv(fd, to, size, MSG_DONTWAIT));
+  else return value_or_error(::syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, nullptr, nullptr));
 }
 
 // A connection that the peer has closed is an error, and no signal.
 inline constexpr int send_flags = MSG_NOSIGNAL | MSG_DONTWAIT;
 inline long send(int fd, const void* from, std::size_t size) noexcept {
-  if constexpr (through_the_library) return told(::send(fd, from, size, send_flags));
-  else return told(::syscall(SYS_sendto, fd, from, size, send_flags, nullptr, 0));
+  if constexpr (through_the_library) return value_or_error(::send(fd, from, size, send_flags));
+  else return value_or_error(::syscall(SYS_sendto, fd, from, size, send_flags, nullptr, 0));
 }
 
 // What has happened at the descriptors of an epoll, without waiting.
 inline long events_of(int epoll, epoll_event* to, int most) noexcept {
-  if constexpr (through_the_library) return told(::epoll_wait(epoll, to, most, 0));
-  else return told(::syscall(SYS_epoll_pwait, epoll, to, most, 0, nullptr, 8));
+  if constexpr (through_the_library) return value_or_error(::epoll_wait(epoll, to, most, 0));
+  else return value_or_error(::syscall(SYS_epoll_pwait, epoll, to, most, 0, nullptr, 8));
 }
 
 // The same, and waits for them within `limit`; null: for ever. To the nanosecond, or before Linux 5.11 to the

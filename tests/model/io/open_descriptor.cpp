@@ -82,7 +82,7 @@ void open_descriptor::direction_closed() noexcept {
 }
 
 transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all) noexcept
-    : side(&of), data(bytes), size(count), generation(of.of().generation()), kind(which), whole(all) {}
+    : side(&of), data(bytes), size(count), generation(of.record().generation()), kind(which), whole(all) {}
 
 failure failure_of_transfer(int) noexcept { return failure(std::errc::io_error); }
 

@@ -23,17 +23,17 @@ sockaddr_in6 v6_of(const char* host, std::uint16_t port, std::uint32_t scope) {
 
 template <class Sockaddr>
 compact_address compact(const Sockaddr& address, std::size_t size = sizeof(Sockaddr)) {
-  compact_address one;
-  one.assign(&address, size);
-  return one;
+  compact_address current;
+  current.assign(&address, size);
+  return current;
 }
 
 template <class Sockaddr>
 void check_comes_back(const Sockaddr& address) {
-  const compact_address one = compact(address);
-  CHECK_FALSE(one.empty());
+  const compact_address current = compact(address);
+  CHECK_FALSE(current.empty());
   std::array<unsigned char, sizeof(sockaddr_in6)> bytes{};
-  REQUIRE(one.copy_to(bytes.data()) == sizeof address);
+  REQUIRE(current.copy_to(bytes.data()) == sizeof address);
   CHECK(std::memcmp(bytes.data(), &address, sizeof address) == 0);
 }
 
@@ -75,9 +75,9 @@ TEST_CASE("what does not fit is no address, rather than another one") {
   sockaddr_in v4{};
   v4.sin_family = AF_INET;
   for (std::size_t size = 0; size != sizeof v4; ++size) CHECK(compact(v4, size).empty());
-  compact_address one = compact(v6);
-  one.assign(&path, sizeof path);
-  CHECK(one.empty());
+  compact_address current = compact(v6);
+  current.assign(&path, sizeof path);
+  CHECK(current.empty());
   std::array<unsigned char, sizeof(sockaddr_in6)> bytes{};
-  CHECK(one.copy_to(bytes.data()) == 0);
+  CHECK(current.copy_to(bytes.data()) == 0);
 }

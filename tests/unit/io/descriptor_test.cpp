@@ -35,8 +35,8 @@ namespace {
 
 task<std::string> read_text(stream& from) {
   std::array<char, 64> buffer;
-  auto got = co_await from.read_some(buffer);
-  co_return got ? std::string(buffer.data(), *got) : got.error().message();
+  auto returned = co_await from.read_some(buffer);
+  co_return returned ? std::string(buffer.data(), *returned) : returned.error().message();
 }
 
 task<> read_and_count(stream& from, int& ended) {
@@ -55,9 +55,9 @@ std::size_t read_to_the_end(stream& from) {
   std::vector<char> buffer(50'000);
   std::size_t all = 0;
   for (;;) {
-    const std::size_t got = sync_wait(from.read_some(buffer)).value();
-    if (got == 0) return all;
-    all += got;
+    const std::size_t returned = sync_wait(from.read_some(buffer)).value();
+    if (returned == 0) return all;
+    all += returned;
   }
 }
 
@@ -72,9 +72,9 @@ TEST_CASE("an operation that is awaited after its stream was given up does not t
   sync_wait(next_near.write_all("not yours")).value();
   sync_wait(next_far.write_all("not yours")).value();
   sync_wait(near.write_all("nobody's")).error_or({});
-  const auto got = sync_wait(std::move(late));
-  REQUIRE_FALSE(got.has_value());
-  CHECK(got.error() == std::errc::bad_file_descriptor);
+  const auto returned = sync_wait(std::move(late));
+  REQUIRE_FALSE(returned.has_value());
+  CHECK(returned.error() == std::errc::bad_file_descriptor);
 }
 
 TEST_CASE("a thread that waited in vain at a descriptor does not keep it from a runtime") {
@@ -122,11 +122,11 @@ TEST_CASE("a loop reads what another loop waited for that has ended") {
 TEST_CASE("the registration follows a stream to the loop that uses it, which alone is woken") {
   auto [near, far] = connected();
   loop first, second;
-  for (loop* one : {&first, &second, &first}) {
-    auto text = spawn(*one, read_text, std::ref(far));
-    one->poll();
+  for (loop* current : {&first, &second, &first}) {
+    auto text = spawn(*current, read_text, std::ref(far));
+    current->poll();
     sync_wait(near.write_all("here")).value();
-    one->run_until(text);
+    current->run_until(text);
     CHECK(sync_wait(text) == "here");
   }
 }
@@ -140,8 +140,8 @@ TEST_CASE("what waits at the driver of a worker that computes is served by anoth
     auto reads = spawn([&]() -> task<> {
       char byte = 0;
       waits = true;
-      auto got = co_await within(30s, from.read_some(std::span(&byte, 1)));
-      CHECK(got == std::size_t{1});
+      auto returned = co_await within(30s, from.read_some(std::span(&byte, 1)));
+      CHECK(returned == std::size_t{1});
       served = true;
     });
     while (!waits) co_await yield();
@@ -160,8 +160,8 @@ TEST_CASE("a fiber whose stack is packed keeps it while it reads into a buffer t
   auto [near, far] = connected();
   const auto read = [&from = far] {
     std::array<char, 8> buffer;
-    auto got = await(from.read_some(buffer));
-    return got ? std::string(buffer.data(), *got) : got.error().message();
+    auto returned = await(from.read_some(buffer));
+    return returned ? std::string(buffer.data(), *returned) : returned.error().message();
   };
   auto text = spawn(lp, {.hibernate_after = 1h}, read);
   lp.poll();
@@ -183,11 +183,11 @@ TEST_CASE("a long write goes on in a loop that sleeps in a parker of its own") {
   loop lp({.parker = &bed});
   auto [near, far] = connected();
   auto sent = spawn(lp, write_much, std::ref(near), std::size_t{10'000'000});
-  std::size_t got = 0;
-  std::thread reader([&got, &from = far] { got = read_to_the_end(from); });
+  std::size_t returned = 0;
+  std::thread reader([&returned, &from = far] { returned = read_to_the_end(from); });
   lp.run_until(sent);
   reader.join();
-  CHECK(got == 10'000'000);
+  CHECK(returned == 10'000'000);
 }
 
 // Of a file no event tells that it can go on.
@@ -276,11 +276,11 @@ TEST_CASE("an operation of a descriptor that is gone leaves no count at the next
   std::vector<stream_pair> next;  // one of them is in the place of the former one
   for (int i = 0; i < 4; ++i) {
     next.push_back(connected());
-    for (stream* one : {&next.back().near, &next.back().far}) {
-      stream& other = one == &next.back().near ? next.back().far : next.back().near;
+    for (stream* current : {&next.back().near, &next.back().far}) {
+      stream& other = current == &next.back().near ? next.back().far : next.back().near;
       sync_wait(other.write_all("abc")).value();
-      CHECK_FALSE(sync_wait(within(1ms, one->read_exactly(buffer))));
-      CHECK(one->partial_read_size() == 3);
+      CHECK_FALSE(sync_wait(within(1ms, current->read_exactly(buffer))));
+      CHECK(current->partial_read_size() == 3);
     }
   }
   CHECK(sync_wait(std::move(late)).error_or({}) == std::errc::bad_file_descriptor);
@@ -292,24 +292,24 @@ TEST_CASE("an operation of a descriptor that is gone leaves no count at the next
 
 TEST_CASE("a descriptor is adopted, and given up open, unless an operation is under way") {
   const int number = ::eventfd(0, EFD_CLOEXEC);
-  auto one = descriptor::adopt(number).value();
-  CHECK(one.native_handle() == number);
+  auto current = descriptor::adopt(number).value();
+  CHECK(current.native_handle() == number);
   CHECK((::fcntl(number, F_GETFL) & O_NONBLOCK) != 0);
   loop lp;
   auto waits = spawn(
       lp,
-      [](descriptor& of) -> task<std::error_code> {
-        auto ready = co_await of.readable();
+      [](descriptor& owner) -> task<std::error_code> {
+        auto ready = co_await owner.readable();
         co_return ready.error_or({});
       },
-      std::ref(one));
+      std::ref(current));
   lp.poll();
-  CHECK(one.release().error() == std::errc::device_or_resource_busy);
+  CHECK(current.release().error() == std::errc::device_or_resource_busy);
   waits.cancel();
   lp.run_until(waits);
-  CHECK(one.release() == number);
-  CHECK_FALSE(static_cast<bool>(one));
-  CHECK(one.release().error() == std::errc::bad_file_descriptor);
+  CHECK(current.release() == number);
+  CHECK_FALSE(static_cast<bool>(current));
+  CHECK(current.release().error() == std::errc::bad_file_descriptor);
   const std::uint64_t value = 1;
   CHECK(::write(number, &value, sizeof value) == sizeof value);
   ::close(number);

@@ -25,51 +25,51 @@ using namespace std::chrono_literals;
 namespace {
 
 task<result<std::size_t>> wait_for_input(int number) {
-  pollfd wanted{number, POLLIN, 0};
-  auto found = co_await poll_fds({&wanted, 1});
-  co_return found;
+  pollfd expected{number, POLLIN, 0};
+  auto located = co_await poll_fds({&expected, 1});
+  co_return located;
 }
 
 }  // namespace
 
 TEST_CASE("a plain thread waits for numbers") {
   number_pipe pipe;
-  pollfd wanted{pipe.in, POLLIN, 0};
-  CHECK(sync_wait(within(1ms, poll_fds({&wanted, 1}))).error_or({}) == std::errc::timed_out);
+  pollfd expected{pipe.in, POLLIN, 0};
+  CHECK(sync_wait(within(1ms, poll_fds({&expected, 1}))).error_or({}) == std::errc::timed_out);
   std::thread other([&] { pipe.put(); });
-  CHECK(sync_wait(poll_fds({&wanted, 1})) == std::size_t{1});
-  CHECK(wanted.revents == POLLIN);
+  CHECK(sync_wait(poll_fds({&expected, 1})) == std::size_t{1});
+  CHECK(expected.revents == POLLIN);
   other.join();
-  const pollfd before = wanted;
+  const pollfd before = expected;
   number_pipe().put();
-  CHECK(sync_wait(poll_fds({&wanted, 1})) == std::size_t{1});
-  CHECK(wanted.revents == before.revents);
+  CHECK(sync_wait(poll_fds({&expected, 1})) == std::size_t{1});
+  CHECK(expected.revents == before.revents);
 }
 
 TEST_CASE("a regular file is ready, and so is a number of nothing") {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
   REQUIRE(file != nullptr);
-  std::array<pollfd, 2> wanted{pollfd{::fileno(file.get()), POLLIN | POLLOUT, 0}, pollfd{99'999, POLLIN, 0}};
-  CHECK(sync_wait(poll_fds(wanted)) == std::size_t{2});
-  CHECK(wanted[0].revents == (POLLIN | POLLOUT));
-  CHECK(wanted[1].revents == POLLNVAL);
+  std::array<pollfd, 2> expected{pollfd{::fileno(file.get()), POLLIN | POLLOUT, 0}, pollfd{99'999, POLLIN, 0}};
+  CHECK(sync_wait(poll_fds(expected)) == std::size_t{2});
+  CHECK(expected[0].revents == (POLLIN | POLLOUT));
+  CHECK(expected[1].revents == POLLNVAL);
 }
 
-// The system tells an error or a hang-up without being asked, and perhaps alone.
+// The system reports an error or a hang-up without being asked, and perhaps alone.
 TEST_CASE("an end that nobody asked for is told to every wait for a number") {
   struct ended {
     number_pipe pipe;
-    bool reads;         // the side that waits
-    short asked, told;  // told: one of them at least
+    bool reads;             // the side that waits
+    short asked, reported;  // reported: one of them at least
   };
-  const auto make = [](bool reads, short asked, short told) {
-    ended one{{}, reads, asked, told};
-    if (reads) return one;
+  const auto make = [](bool reads, short asked, short reported) {
+    ended current{{}, reads, asked, reported};
+    if (reads) return current;
     std::array<char, 4096> bytes{};
-    ::fcntl(one.pipe.out, F_SETFL, O_NONBLOCK);
-    while (::write(one.pipe.out, bytes.data(), bytes.size()) > 0) {
+    ::fcntl(current.pipe.out, F_SETFL, O_NONBLOCK);
+    while (::write(current.pipe.out, bytes.data(), bytes.size()) > 0) {
     }
-    return one;
+    return current;
   };
   for (const bool waits_first : {false, true}) {
     for (const bool untested : {false, true}) {
@@ -79,27 +79,27 @@ TEST_CASE("an end that nobody asked for is told to every wait for a number") {
       all.push_back(make(true, POLLIN, POLLHUP));
       all.push_back(make(true, 0, POLLHUP));
       all.push_back(make(true, POLLOUT, POLLHUP));
-      for (ended& one : all) {
-        CAPTURE(one.asked);
+      for (ended& current : all) {
+        CAPTURE(current.asked);
         loop lp;
-        const int number = one.reads ? one.pipe.in : one.pipe.out;
-        int& other = one.reads ? one.pipe.out : one.pipe.in;
-        auto found = spawn(
+        const int number = current.reads ? current.pipe.in : current.pipe.out;
+        int& other = current.reads ? current.pipe.out : current.pipe.in;
+        auto located = spawn(
             lp,
             [](int fd, short asked, bool by_one) -> task<result<short>> {
               if (by_one) co_return co_await within(1min, poll_fd(fd, asked));
-              pollfd wanted{fd, asked, 0};
-              const auto ready = co_await within(1min, poll_fds({&wanted, 1}));
+              pollfd expected{fd, asked, 0};
+              const auto ready = co_await within(1min, poll_fds({&expected, 1}));
               if (!ready) co_return failure(ready.error());
-              co_return wanted.revents;
+              co_return expected.revents;
             },
-            number, one.asked, untested);
+            number, current.asked, untested);
         if (waits_first) lp.poll();
         ::close(std::exchange(other, -1));
-        lp.run_until(found);
-        const result<short> events = sync_wait(found);
+        lp.run_until(located);
+        const result<short> events = sync_wait(located);
         REQUIRE(events.has_value());
-        CHECK((*events & one.told) != 0);
+        CHECK((*events & current.reported) != 0);
       }
     }
   }
@@ -111,10 +111,10 @@ TEST_CASE("a wait for a number that is no descriptor is an error, and one for no
   for (const int number : {-1, closed, 1'000'000}) {
     CAPTURE(number);
     CHECK(sync_wait(within(1min, poll_fd(number, POLLIN))).error_or({}) == std::errc::bad_file_descriptor);
-    pollfd wanted{number, POLLIN, 0};
-    const auto found = sync_wait(within(number < 0 ? 1ms : 1min, poll_fds({&wanted, 1})));
-    if (number < 0) CHECK(found.error_or({}) == std::errc::timed_out);
-    else CHECK(wanted.revents == POLLNVAL);
+    pollfd expected{number, POLLIN, 0};
+    const auto located = sync_wait(within(number < 0 ? 1ms : 1min, poll_fds({&expected, 1})));
+    if (number < 0) CHECK(located.error_or({}) == std::errc::timed_out);
+    else CHECK(expected.revents == POLLNVAL);
   }
 }
 
@@ -123,7 +123,7 @@ TEST_CASE("the end of a loop ends its waits for numbers, and one loop leaves tho
   std::optional<loop> first(std::in_place);
   loop second;
   auto lost = spawn(*first, wait_for_input, pipe.in);
-  auto kept = spawn(second, wait_for_input, pipe.in);
+  auto saved = spawn(second, wait_for_input, pipe.in);
   first->run_for(1ms);
   second.run_for(1ms);
   lost.cancel();
@@ -132,7 +132,7 @@ TEST_CASE("the end of a loop ends its waits for numbers, and one loop leaves tho
   CHECK(sync_wait(lost).error_or({}) == std::errc::operation_canceled);
   pipe.put();
   second.run();
-  CHECK(sync_wait(kept) == std::size_t{1});
+  CHECK(sync_wait(saved) == std::size_t{1});
 }
 
 // The old file lives on under a copy, so its registration does, too. The number is another file's.
@@ -156,7 +156,7 @@ TEST_CASE("a number whose old file lives on elsewhere tells of its new file alon
   ::close(copy);
 }
 
-// One event serves one of them, and epoll tells no second one of a number that is not armed.
+// One event serves one of them, and epoll reports no second one of a number that is not armed.
 TEST_CASE("of two waits for one number the one that goes on waiting is armed again") {
   std::array<int, 2> ends;
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
@@ -165,9 +165,9 @@ TEST_CASE("of two waits for one number the one that goes on waiting is armed aga
   }
   loop lp;
   auto output = spawn(lp, [number = ends[0]]() -> task<result<std::size_t>> {
-    pollfd wanted{number, POLLOUT, 0};
-    auto found = co_await poll_fds({&wanted, 1});
-    co_return found;
+    pollfd expected{number, POLLOUT, 0};
+    auto located = co_await poll_fds({&expected, 1});
+    co_return located;
   });
   auto input = spawn(lp, wait_for_input, ends[0]);
   lp.run_for(1ms);
@@ -189,8 +189,8 @@ TEST_CASE("no wait is left behind by stop_polling on another thread") {
     std::thread other([&] {
       while (!over) stop_polling(pipe.in);
     });
-    pollfd wanted{pipe.in, POLLIN, 0};
-    CHECK(sync_wait(poll_fds({&wanted, 1})).error_or({}) == std::errc::operation_canceled);
+    pollfd expected{pipe.in, POLLIN, 0};
+    CHECK(sync_wait(poll_fds({&expected, 1})).error_or({}) == std::errc::operation_canceled);
     over = true;
     other.join();
   }

@@ -24,14 +24,14 @@ namespace {
 
 // Gives its pieces one by one, and then the end. A piece that does not fit comes in several.
 struct pieces {
-  std::vector<std::string> left;
+  std::vector<std::string> remaining;
   task<result<std::size_t>> read_some(mutable_buffer into) {
-    if (left.empty()) co_return std::size_t{0};
-    std::string& first = left.front();
+    if (remaining.empty()) co_return std::size_t{0};
+    std::string& first = remaining.front();
     const std::size_t size = std::min(first.size(), into.size());
     std::copy_n(first.begin(), size, reinterpret_cast<char*>(into.data()));
     first.erase(0, size);
-    if (first.empty()) left.erase(left.begin());
+    if (first.empty()) remaining.erase(remaining.begin());
     co_return size;
   }
 };
@@ -40,16 +40,16 @@ static_assert(byte_source<pieces> && !lending_source<pieces>);
 pieces in_two(const std::string& text, std::size_t cut) {
   pieces all;
   for (const std::string& part : {text.substr(0, cut), text.substr(cut)})
-    if (!part.empty()) all.left.push_back(part);
+    if (!part.empty()) all.remaining.push_back(part);
   return all;
 }
 pieces in_bytes(const std::string& text) {
   pieces all;
-  for (const char byte : text) all.left.push_back(std::string(1, byte));
+  for (const char byte : text) all.remaining.push_back(std::string(1, byte));
   return all;
 }
 
-std::string told(const result<std::optional<std::string_view>>& message) {
+std::string reported(const result<std::optional<std::string_view>>& message) {
   if (!message) return message.error() == std::errc::message_size ? "message_size" : message.error().message();
   return *message ? '"' + std::string(**message) + '"' : "the end";
 }
@@ -65,7 +65,7 @@ constexpr std::array ways{way{"\n", nullptr}, way{"\r\n", nullptr}, way{";", ";"
 template <class Source>
 std::string read_one(Source source, std::size_t limit, const way& by) {
   buffered_reader reader(source, limit);
-  return told(by.delimiter ? sync_wait(reader.read_until(by.delimiter)) : sync_wait(reader.read_line()));
+  return reported(by.delimiter ? sync_wait(reader.read_until(by.delimiter)) : sync_wait(reader.read_line()));
 }
 
 // Every cut of the text into two, and one into bytes.
@@ -118,7 +118,7 @@ TEST_CASE("a last line without an end is measured whole") {
 TEST_CASE("a message is refused as soon as no rest of it can make it short enough") {
   struct endless : pieces {
     task<result<std::size_t>> read_some(mutable_buffer into) {
-      CHECK_MESSAGE(!left.empty(), "read more than was needed");
+      CHECK_MESSAGE(!remaining.empty(), "read more than was needed");
       return pieces::read_some(into);
     }
   };
@@ -126,7 +126,7 @@ TEST_CASE("a message is refused as soon as no rest of it can make it short enoug
     endless source{{{std::string(17, 'x')}}};
     buffered_reader reader(source, 16);
     const auto message = by.delimiter ? sync_wait(reader.read_until(by.delimiter)) : sync_wait(reader.read_line());
-    CHECK(told(message) == "message_size");
+    CHECK(reported(message) == "message_size");
     CHECK(reader.unread() == std::string(17, 'x'));
   }
 }
@@ -150,8 +150,8 @@ TEST_CASE("the limit of 64 KB is exact, too, and so is that of a source that len
           if (sent < text.size()) CHECK(sync_wait(lines.wait_for_message()).has_value());
         }
         writer.close();
-        CHECK(told(sync_wait(lines.read_line())) == expected);
-        if (size == limit) CHECK(told(sync_wait(lines.read_line())) == "\"next\"");
+        CHECK(reported(sync_wait(lines.read_line())) == expected);
+        if (size == limit) CHECK(reported(sync_wait(lines.read_line())) == "\"next\"");
       }
     }
   }
@@ -160,8 +160,8 @@ TEST_CASE("the limit of 64 KB is exact, too, and so is that of a source that len
 TEST_CASE("a reader of the largest limit reads on") {
   pieces source = in_bytes("line\nnext");
   buffered_reader reader(source, std::numeric_limits<std::size_t>::max());
-  CHECK(told(sync_wait(reader.read_line())) == "\"line\"");
-  CHECK(told(sync_wait(reader.read_until(";"))) != "message_size");
+  CHECK(reported(sync_wait(reader.read_line())) == "\"line\"");
+  CHECK(reported(sync_wait(reader.read_until(";"))) != "message_size");
 }
 
 TEST_CASE("counted bytes up to the limit are read, and bytes may be unread up to it") {
@@ -199,7 +199,7 @@ TEST_CASE("a copy with a limit takes no byte beyond it from its source, however 
       CHECK(sync_wait(copy(source, sink, limit)) == expected);
       CHECK(sink.all == text.substr(0, expected));
       std::string rest;
-      for (const std::string& one : source.left) rest += one;
+      for (const std::string& current : source.remaining) rest += current;
       CHECK(rest == text.substr(expected));
     }
   }

@@ -40,10 +40,10 @@ task<result<std::string>> read_to_end(tcp::stream& from) {
   std::string all;
   std::array<char, 8> room;
   for (;;) {
-    auto got = co_await from.read_some(room);
-    if (!got) co_return failure(got.error());
-    if (*got == 0) co_return all;
-    all.append(room.data(), *got);
+    auto returned = co_await from.read_some(room);
+    if (!returned) co_return failure(returned.error());
+    if (*returned == 0) co_return all;
+    all.append(room.data(), *returned);
   }
 }
 
@@ -93,10 +93,10 @@ TEST_CASE("a connect to nobody, or to a listener that is closed meanwhile, is re
 TEST_CASE("a caller that was not accepted is reset when its listener is closed") {
   town on;
   tcp::stream near = on.run(spawn(on.lp, call, std::ref(on.net), socket_address("10.0.0.1:80"))).value();
-  auto told = spawn(on.lp, read_to_end, std::ref(near));
+  auto reported = spawn(on.lp, read_to_end, std::ref(near));
   on.lp.run_for(1ms);
   on.door.close();
-  CHECK(on.run(std::move(told)).error() == std::errc::connection_reset);
+  CHECK(on.run(std::move(reported)).error() == std::errc::connection_reset);
 }
 
 TEST_CASE("a connect to a full listener is tried again, after one second and after two more") {

@@ -242,7 +242,8 @@ TEST_CASE("a graceful close in memory drops what comes until the end of the peer
   bool taken = false;
   auto sender = spawn(w.lp, send_much, std::ref(far), std::size_t{300'000}, std::ref(taken));
   auto closed = spawn(
-      w.lp, [](tcp::stream& of) -> task<result<void>> { co_return co_await of.close_gracefully(); }, std::ref(near));
+      w.lp, [](tcp::stream& owner) -> task<result<void>> { co_return co_await owner.close_gracefully(); },
+      std::ref(near));
   w.lp.run_until(sender);
   CHECK(taken);
   CHECK_FALSE(closed.done());

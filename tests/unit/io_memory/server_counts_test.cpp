@@ -23,9 +23,9 @@ namespace {
 
 // Ends as its first byte says.
 task<result<void>> end_as_told(tcp::stream peer, event& never) {
-  char how = 0;
-  co_await or_return(peer.read_some(std::span(&how, 1)));
-  switch (how) {
+  char cause = 0;
+  co_await or_return(peer.read_some(std::span(&cause, 1)));
+  switch (cause) {
     case 'e': co_return failure(std::errc::bad_message);
     case 't': throw std::runtime_error("thrown");
     case 'c': co_return failure(std::errc::operation_canceled);
@@ -38,15 +38,15 @@ task<result<void>> end_as_told(tcp::stream peer, event& never) {
 }
 // The same, of a fiber.
 void end_in_fiber(tcp::stream peer, event& never) {
-  char how = 0;
-  static_cast<void>(await(peer.read_some(std::span(&how, 1))));
-  if (how == 't') throw std::runtime_error("thrown");
-  if (how == 'x') await(or_throw(never.wait()));
-  if (how == 'k') static_cast<void>(await(never.wait().ignoring(stop_level::cancel)));
+  char cause = 0;
+  static_cast<void>(await(peer.read_some(std::span(&cause, 1))));
+  if (cause == 't') throw std::runtime_error("thrown");
+  if (cause == 'x') await(or_throw(never.wait()));
+  if (cause == 'k') static_cast<void>(await(never.wait().ignoring(stop_level::cancel)));
 }
 
-int told = 0;
-void count_told(const socket_address&, std::error_code, const std::exception_ptr&) noexcept { ++told; }
+int reported = 0;
+void count_told(const socket_address&, std::error_code, const std::exception_ptr&) noexcept { ++reported; }
 
 task<> call_all(memory_network& net, std::string_view words, std::vector<tcp::stream>& peers) {
   for (const char& word : words) {
@@ -62,7 +62,7 @@ tcp::server_counts end_all(Handler handler, std::string_view by_themselves, std:
   loop lp({.clock = &clock});
   memory_network net({.clock = &clock});
   event never;
-  told = 0;
+  reported = 0;
   auto server =
       tcp::serve(lp, net.listen("10.0.0.1:80").value(), {.on_error = count_told}, handler, std::ref(never)).value();
   std::vector<tcp::stream> peers;
@@ -95,7 +95,7 @@ TEST_CASE("completed, failed and cancelled are three counts, and only failures a
   CHECK(counts.failed == 2);
   CHECK(counts.cancelled == 4);
   CHECK(counts.refused == 0);
-  CHECK(told == 2);
+  CHECK(reported == 2);
 }
 
 TEST_CASE("the counts of a server of fibers are those of a server of tasks") {
@@ -105,5 +105,5 @@ TEST_CASE("the counts of a server of fibers are those of a server of tasks") {
   CHECK(counts.failed == 1);
   CHECK(counts.cancelled == 2);
   CHECK(counts.refused == 0);
-  CHECK(told == 1);
+  CHECK(reported == 1);
 }

@@ -74,7 +74,7 @@ class timeless final : public spawn_target {
   queue_executor queue_;
 };
 
-task<> note_end(task_manager& tm, task_id id, trace& t) {
+task<> record_end(task_manager& tm, task_id id, trace& t) {
   auto how = co_await tm.wait(id);
   if (how) t.how = *how;
   else t.error = how.error();
@@ -122,7 +122,7 @@ TEST_CASE("whoever waits for a coroutine that its target refuses is told that th
   task_id seen = task_id::none;
   at.before_refusal = [&] {
     tm.for_each([&](const task_info& one) { seen = one.id; });
-    spawn(w.lp, note_end, std::ref(tm), seen, std::ref(waiter));
+    spawn(w.lp, record_end, std::ref(tm), seen, std::ref(waiter));
     w.run();
   };
   auto h = spawn(tm, {.group = 4}, wait_at_gate, std::ref(w.t));
@@ -167,7 +167,7 @@ TEST_CASE("what was cancelled before its deadline has passed was cancelled") {
     if (!first && second) co_await or_throw(t.gate.wait());
   };
   auto h = spawn(tm, {.within = 5s}, lingers, std::ref(w.t), std::ref(cleaned_up));
-  spawn(w.lp, note_end, std::ref(tm), h.id(), std::ref(waiter));
+  spawn(w.lp, record_end, std::ref(tm), h.id(), std::ref(waiter));
   w.run();
   CHECK_FALSE(tm.cancel(h.id()));
   w.run();
@@ -246,7 +246,7 @@ TEST_CASE("a dump names the managed coroutine whose end is waited for, and gives
   managed_world w;
   task_manager tm(w.lp);
   auto h = spawn(tm, {.name = "awaited one"}, wait_at_gate, std::ref(w.t));
-  spawn(w.lp, {.name = "free one"}, note_end, std::ref(tm), h.id(), std::ref(waiter));
+  spawn(w.lp, {.name = "free one"}, record_end, std::ref(tm), h.id(), std::ref(waiter));
   w.run();
   const dump_table seen(w.lp);
   CHECK(seen[with_id("awaited one", h.id())].state == "waiting");

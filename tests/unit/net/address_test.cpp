@@ -32,15 +32,15 @@ socket_address v6_address(const char* text, std::uint32_t scope, std::uint32_t f
   return {&address, sizeof address};
 }
 
-void check_parses_from_its_text(const socket_address& one) {
-  const std::string text = one.to_string();
+void check_parses_from_its_text(const socket_address& current) {
+  const std::string text = current.to_string();
   CAPTURE(text);
-  REQUIRE(one.is_valid());
+  REQUIRE(current.is_valid());
   const auto parsed = socket_address::parse(text);
   REQUIRE(parsed.has_value());
-  CHECK(*parsed == one);
+  CHECK(*parsed == current);
   CHECK(parsed->to_string() == text);
-  CHECK(socket_address(one.data(), one.size()) == one);
+  CHECK(socket_address(current.data(), current.size()) == current);
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ TEST_CASE("a sockaddr that is shorter than its family needs is no address") {
     }
   }
   const sa_family_t others[] = {AF_UNSPEC, AF_PACKET, AF_NETLINK};
-  for (const sa_family_t& one : others) CHECK_FALSE(socket_address(&one, sizeof one).is_valid());
+  for (const sa_family_t& current : others) CHECK_FALSE(socket_address(&current, sizeof current).is_valid());
   const char byte = AF_UNIX;
   CHECK_FALSE(socket_address(&byte, 1).is_valid());
   CHECK_FALSE(address_of_name(std::string(109, 'p')).is_valid());

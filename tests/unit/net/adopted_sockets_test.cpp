@@ -1,4 +1,4 @@
-// Listeners and datagram sockets of descriptors that others have opened: what is taken, what is refused, and servers.
+// Listeners and datagram sockets of descriptors that others have opened: accepted and refused ones, and servers.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/io/pipe.hpp>
 #include <hocket/net/serve.hpp>
@@ -48,10 +48,10 @@ void check_is_own(int fd) {
 task<result<void>> echo(tcp::stream peer) {
   std::array<char, 16> buffer{};
   for (;;) {
-    auto got = co_await peer.read_some(buffer);
-    if (!got) co_return failure(got.error());
-    if (*got == 0) co_return {};
-    auto sent = co_await peer.write_all(std::span(buffer.data(), *got));
+    auto returned = co_await peer.read_some(buffer);
+    if (!returned) co_return failure(returned.error());
+    if (*returned == 0) co_return {};
+    auto sent = co_await peer.write_all(std::span(buffer.data(), *returned));
     if (!sent) co_return failure(sent.error());
   }
 }
@@ -93,7 +93,7 @@ TEST_CASE("a server serves listeners that others have opened, on one loop and on
     at.push_back(all.back().local_address());
   }
   auto server = tcp::serve(rt, std::move(all), &echo).value();
-  for (const socket_address& one : at) check_echoes(one);
+  for (const socket_address& current : at) check_echoes(current);
   CHECK(server.counts().accepted == at.size());
 }
 
@@ -133,8 +133,8 @@ TEST_CASE("what is no socket of the kind that is asked for is refused, and stays
     CHECK(tcp::listener::adopt(wrong).error() == std::errc::invalid_argument);
   for (const int wrong : {bound, listens, packets})
     CHECK(udp::socket::adopt(wrong).error() == std::errc::invalid_argument);
-  for (const int one : {file, folder, listens, bound, datagrams, packets}) {
-    CHECK(::fcntl(one, F_GETFD) >= 0);
-    ::close(one);
+  for (const int current : {file, folder, listens, bound, datagrams, packets}) {
+    CHECK(::fcntl(current, F_GETFD) >= 0);
+    ::close(current);
   }
 }

@@ -1,4 +1,4 @@
-// Connects that cannot end at once: at a unix socket whose queue is full, to themselves, asked again on their way; and
+// Connects that cannot end at once: at a unix socket with a full queue, to themselves, asked again on their way; and
 // the local address that a connect names.
 #include <hocket/core/yield.hpp>
 #include <hocket/net/tcp.hpp>
@@ -52,8 +52,8 @@ TEST_CASE_TEMPLATE("a connect to a unix socket whose queue is full waits for roo
     REQUIRE(peer.has_value());
     ++connected;
     std::array<char, 2> word{};
-    auto got = co_await peer->read_exactly(word);
-    CHECK(got == std::size_t{2});
+    auto returned = co_await peer->read_exactly(word);
+    CHECK(returned == std::size_t{2});
   };
   auto accept = [&]() -> typename Kind::body {
     for (std::size_t i = 0; i != queue.waiting.size() + count; ++i) {
@@ -162,7 +162,7 @@ TEST_CASE("a connect that is asked again on its way is on its way") {
   REQUIRE_FALSE(on_its_way.try_now());
   REQUIRE(on_its_way.point());
   for (int i = 0; i < 3; ++i) {
-    CHECK(on_its_way.made->carry_out(on_its_way) == detail::call_end::blocks);
+    CHECK(on_its_way.side->record().carry_out(on_its_way) == detail::call_end::blocks);
     CHECK_FALSE(on_its_way.has_it());
   }
   on_its_way.resumed();

@@ -22,12 +22,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::string name_of(const char* what) { return "unix:@hocket-" + std::string(what) + std::to_string(::getpid()); }
+std::string name_of(const char* operation) {
+  return "unix:@hocket-" + std::string(operation) + std::to_string(::getpid());
+}
 
 std::string receive_text(udp::socket& at) {
   std::array<char, 32> buffer{};
-  const auto got = sync_wait(within(1min, at.receive(buffer))).value();
-  return {buffer.data(), got.size};
+  const auto returned = sync_wait(within(1min, at.receive(buffer))).value();
+  return {buffer.data(), returned.size};
 }
 
 }  // namespace
@@ -75,9 +77,9 @@ TEST_CASE("datagrams of unix sockets have their sender's name, if it has one") {
     auto nameless = udp::socket::connect(base).value();
     std::array<char, 8> buffer{};
     CHECK(sync_wait(named.send("named")).has_value());
-    const udp::received_datagram got = sync_wait(server.receive(buffer)).value();
-    CHECK(got.sender == socket_address(base + "-client"));
-    CHECK(sync_wait(server.send("answer", got.sender)).has_value());
+    const udp::received_datagram returned = sync_wait(server.receive(buffer)).value();
+    CHECK(returned.sender == socket_address(base + "-client"));
+    CHECK(sync_wait(server.send("answer", returned.sender)).has_value());
     CHECK(receive_text(named) == "answer");
     CHECK(sync_wait(nameless.send("")).has_value());
     const udp::received_datagram empty = sync_wait(server.receive(buffer)).value();
@@ -109,8 +111,8 @@ TEST_CASE_TEMPLATE("a send to a unix socket whose queue is full waits, and no da
         for (int i = 0; i < count; ++i) words.push_back(std::to_string(i));
         for (std::size_t sent = 0; sent != words.size();) {
           if (!in_batches) {
-            auto one = co_await sender.send(words[sent], to);
-            REQUIRE(one == words[sent].size());
+            auto current = co_await sender.send(words[sent], to);
+            REQUIRE(current == words[sent].size());
             ++sent;
             continue;
           }
@@ -124,9 +126,9 @@ TEST_CASE_TEMPLATE("a send to a unix socket whose queue is full waits, and no da
       auto receive = [&]() -> typename Kind::body {
         std::array<char, 8> buffer{};
         for (int i = 0; i < count; ++i) {
-          auto got = co_await receiver.receive(buffer);
-          REQUIRE(got.has_value());
-          CHECK(std::string(buffer.data(), got->size) == std::to_string(i));
+          auto returned = co_await receiver.receive(buffer);
+          REQUIRE(returned.has_value());
+          CHECK(std::string(buffer.data(), returned->size) == std::to_string(i));
           co_await yield();
         }
       };

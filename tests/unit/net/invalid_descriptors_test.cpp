@@ -46,8 +46,8 @@ using namespace std::chrono_literals;
 namespace {
 
 template <class T>
-std::error_code error_of(const result<T>& how) {
-  return how ? std::error_code() : how.error();
+std::error_code error_of(const result<T>& cause) {
+  return cause ? std::error_code() : cause.error();
 }
 
 // Nothing waits longer.
@@ -234,7 +234,7 @@ const std::vector<named_call<const int>>& number_calls() {
   return all;
 }
 
-// What is no connection of bytes, each with the test as its owner. `make` makes a new one.
+// Objects that are no connection of bytes, each with the test as its owner. `make` makes a new one.
 struct odd_descriptor {
   const char* name;
   std::function<int()> make;
@@ -352,7 +352,7 @@ TEST_CASE("each call with the number of no descriptor is bad_file_descriptor") {
     CHECK(all_bad);
   });
   INFO(end.errors);
-  CHECK(end.how == "the body returned");
+  CHECK(end.returned);
 }
 
 TEST_CASE("each call at a descriptor of an odd kind ends") {

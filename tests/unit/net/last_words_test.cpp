@@ -72,16 +72,16 @@ std::size_t ended(const tcp::server& server) {
 }
 
 // What a peer has received, and its first error.
-struct heard {
+struct peer_view {
   std::size_t bytes = 0;
   std::error_code error{};
 };
 
-void send_on(tcp::stream& peer, heard& all) {
+void send_on(tcp::stream& peer, peer_view& all) {
   const result<std::size_t> sent = sync_wait(peer.write_all(std::string(100, 'q')));
   if (!sent) all.error = sent.error();
 }
-void hear(tcp::stream& peer, heard& all) {
+void read_answer(tcp::stream& peer, peer_view& all) {
   std::array<char, 4096> buffer{};
   result<std::size_t> n;
   while ((n = sync_wait(peer.read_some(buffer))) && *n != 0) all.bytes += *n;
@@ -89,28 +89,28 @@ void hear(tcp::stream& peer, heard& all) {
 }
 
 // Of a peer that sends on after the handler has returned.
-heard ask(const tcp::server& server) {
-  heard all;
+peer_view ask(const tcp::server& server) {
+  peer_view all;
   const std::size_t before = ended(server);
   auto peer = sync_wait(tcp::connect(server.local_address())).value();
   sync_wait(peer.write_all(std::string(request_size, 'q'))).value();
   while (ended(server) == before) std::this_thread::yield();
   send_on(peer, all);
-  hear(peer, all);
+  read_answer(peer, all);
   return all;
 }
 
 template <class Handler>
-heard ask_on_runtime(const std::string& address, Handler handler) {
+peer_view ask_on_runtime(const std::string& address, Handler handler) {
   runtime rt({.workers = 2});
   auto server = tcp::serve(rt, address, handler).value();
   return ask(server);
 }
 template <class Handler>
-heard ask_on_loop(const std::string& address, Handler handler) {
+peer_view ask_on_loop(const std::string& address, Handler handler) {
   loop lp;
   auto server = tcp::serve(lp, address, handler).value();
-  heard all;
+  peer_view all;
   std::atomic<bool> done = false;
   std::thread client([&] {
     all = ask(server);
@@ -126,7 +126,7 @@ template <class Handler>
 void arrives(Handler handler) {
   for (const std::string& address : {std::string("127.0.0.1:0"), own_unix_address("last-words")}) {
     CAPTURE(address);
-    for (const heard& all : {ask_on_runtime(address, handler), ask_on_loop(address, handler)}) {
+    for (const peer_view& all : {ask_on_runtime(address, handler), ask_on_loop(address, handler)}) {
       CHECK(all.bytes == answer.size());
       CHECK_FALSE(all.error);
     }
@@ -145,11 +145,11 @@ TEST_CASE("an answer arrives though its request was not read to the end, however
 TEST_CASE("a handler that closes gracefully returns when its peer has closed, and the answer has arrived") {
   runtime rt({.workers = 2});
   auto server = tcp::serve(rt, "127.0.0.1:0", closes_gracefully).value();
-  heard all;
+  peer_view all;
   {
     auto peer = sync_wait(tcp::connect(server.local_address())).value();
     sync_wait(peer.write_all(std::string(request_size, 'q'))).value();
-    hear(peer, all);
+    read_answer(peer, all);
     CHECK(server.counts().completed == 0);
     send_on(peer, all);
   }
@@ -169,22 +169,22 @@ TEST_CASE("a stream that outlives its handler waits for its peer, too, and close
   for (const bool outlives_server : {false, true}) {
     CAPTURE(outlives_server);
     runtime rt({.workers = 2});
-    std::optional<tcp::stream> kept;
-    const auto keep = [&](tcp::stream peer) -> task<result<void>> {
-      auto how = co_await answer_early(peer);
-      kept = std::move(peer);
-      co_return how;
+    std::optional<tcp::stream> saved;
+    const auto save = [&](tcp::stream peer) -> task<result<void>> {
+      auto cause = co_await answer_early(peer);
+      saved = std::move(peer);
+      co_return cause;
     };
-    std::optional<tcp::server> server = tcp::serve(rt, "127.0.0.1:0", keep).value();
+    std::optional<tcp::server> server = tcp::serve(rt, "127.0.0.1:0", save).value();
     auto peer = sync_wait(tcp::connect(server->local_address())).value();
     sync_wait(peer.write_all(std::string(request_size, 'q'))).value();
     while (server->counts().completed == 0) std::this_thread::yield();
     while (server->connections() != 0) std::this_thread::yield();
     if (outlives_server) server.reset();
-    kept.reset();
-    heard all;
+    saved.reset();
+    peer_view all;
     send_on(peer, all);
-    hear(peer, all);
+    read_answer(peer, all);
     CHECK((outlives_server || all.bytes == answer.size()));
     CHECK(static_cast<bool>(all.error) == outlives_server);
   }
@@ -192,21 +192,21 @@ TEST_CASE("a stream that outlives its handler waits for its peer, too, and close
 
 TEST_CASE("a forked child that destroys its copy of a connection leaves the connection to its parent") {
   loop lp;
-  std::optional<tcp::stream> kept;
-  const auto keep = [&](tcp::stream peer) -> task<> {
-    kept = std::move(peer);
+  std::optional<tcp::stream> saved;
+  const auto save = [&](tcp::stream peer) -> task<> {
+    saved = std::move(peer);
     co_return;
   };
-  auto server = tcp::serve(lp, "127.0.0.1:0", keep).value();
+  auto server = tcp::serve(lp, "127.0.0.1:0", save).value();
   auto peer = sync_wait(tcp::connect(server.local_address())).value();
-  while (!kept) lp.run_for(1ms);
+  while (!saved) lp.run_for(1ms);
   const pid_t child = ::fork();
   if (child == 0) {
-    kept.reset();
+    saved.reset();
     ::_exit(0);
   }
   CHECK(::waitpid(child, nullptr, 0) == child);
-  CHECK(sync_wait(kept->write_all("still here")) == std::size_t{10});
+  CHECK(sync_wait(saved->write_all("still here")) == std::size_t{10});
   std::string words(10, '\0');
   CHECK(sync_wait(peer.read_exactly(words)) == std::size_t{10});
   CHECK(words == "still here");

@@ -52,8 +52,8 @@ class held {
     while (!all_.empty()) all_.pop_back();
   }
   template <class T>
-  void add(T&& made) {
-    all_.push_back(std::make_shared<std::decay_t<T>>(std::forward<T>(made)));
+  void add(T&& created) {
+    all_.push_back(std::make_shared<std::decay_t<T>>(std::forward<T>(created)));
   }
 
  private:
@@ -61,9 +61,9 @@ class held {
 };
 
 template <class... T>
-held hold(T&&... made) {
+held hold(T&&... created) {
   held all;
-  (all.add(std::forward<T>(made)), ...);
+  (all.add(std::forward<T>(created)), ...);
   return all;
 }
 
@@ -108,8 +108,8 @@ held wait_at_all() {
   auto ends = make_pipe().value();
   std::array<char, 4> buffer{};
   REQUIRE_FALSE(sync_wait(within(0ms, ends.reader.read_some(buffer))).has_value());
-  pollfd wanted{ends.reader.native_handle(), POLLIN, 0};
-  REQUIRE_FALSE(sync_wait(within(0ms, poll_fds({&wanted, 1}))).has_value());
+  pollfd expected{ends.reader.native_handle(), POLLIN, 0};
+  REQUIRE_FALSE(sync_wait(within(0ms, poll_fds({&expected, 1}))).has_value());
   return hold(std::move(ends));
 }
 
@@ -117,8 +117,8 @@ held wait_on_a_guest() {
   auto parker = std::make_shared<descriptor_parker>();
   auto guest = std::make_shared<loop>(loop_options{.parker = parker.get()});
   auto counter = std::make_shared<event_counter>(event_counter::make().value());
-  static_cast<void>(
-      spawn(*guest, [](event_counter& of) -> task<> { static_cast<void>(co_await of.take()); }, std::ref(*counter)));
+  static_cast<void>(spawn(
+      *guest, [](event_counter& owner) -> task<> { static_cast<void>(co_await owner.take()); }, std::ref(*counter)));
   guest->poll();
   return hold(parker, counter, guest);
 }
@@ -129,16 +129,16 @@ struct hidden_fds {
 
 // Number 0, 1 or 2 becomes a copy of the fd, while `open` makes a stream of it.
 held stream_of_standard(int number, int source, result<stream> (*open)() noexcept) {
-  const int kept = ::fcntl(number, F_DUPFD_CLOEXEC, first_hidden);
+  const int saved = ::fcntl(number, F_DUPFD_CLOEXEC, first_hidden);
   REQUIRE(::dup2(source, number) == number);
-  stream made = open().value();
-  if (kept >= 0) {
-    ::dup2(kept, number);
-    ::close(kept);
+  stream created = open().value();
+  if (saved >= 0) {
+    ::dup2(saved, number);
+    ::close(saved);
   } else {
     ::close(number);
   }
-  return hold(std::move(made));
+  return hold(std::move(created));
 }
 
 int hide(int fd) {
@@ -221,18 +221,19 @@ std::set<int> open_fds() {
 }
 
 // What is wrong with the descriptors that the call makes; empty: nothing.
-std::string faults_of(const maker& one) {
+std::string faults_of(const maker& current) {
   const std::set<int> before = open_fds();
-  const held made = one.make();
+  const held created = current.make();
   std::size_t count = 0;
   std::ostringstream wrong;
   for (const int fd : open_fds()) {
     if (before.count(fd) != 0) continue;
     ++count;
-    if (fd < 3) wrong << one.name << " has made number " << fd << "; ";
-    if (::fcntl(fd, F_GETFD) != FD_CLOEXEC) wrong << one.name << " has made number " << fd << ", not close-on-exec; ";
+    if (fd < 3) wrong << current.name << " has made number " << fd << "; ";
+    if (::fcntl(fd, F_GETFD) != FD_CLOEXEC)
+      wrong << current.name << " has made number " << fd << ", not close-on-exec; ";
   }
-  if (count < one.count) wrong << one.name << " has made " << count << " descriptors; ";
+  if (count < current.count) wrong << current.name << " has made " << count << " descriptors; ";
   return wrong.str();
 }
 
@@ -244,15 +245,15 @@ void check_each_in_child(Prepare prepare) {
   for (std::size_t i = 0; i != count; ++i) {
     CAPTURE(all_makers(file)[i].name);
     const child_end end = end_of_child([&] {
-      const maker one = all_makers(file)[i];
+      const maker current = all_makers(file)[i];
       const int errors = ::fcntl(2, F_DUPFD_CLOEXEC, first_hidden);
       prepare();
-      const std::string wrong = faults_of(one);
+      const std::string wrong = faults_of(current);
       ::dup2(errors, 2);
       if (!wrong.empty()) FAIL(wrong);
     });
     INFO(end.errors);
-    CHECK(end.how == "the body returned");
+    CHECK(end.returned);
   }
 }
 
@@ -275,11 +276,11 @@ TEST_CASE("a program that is started beside all of them has its standard streams
     for (int fd = 3; fd != 1024; ++fd) ::close(fd);
     const temporary_folder folder;
     std::vector<held> all;
-    for (const maker& one : all_makers(folder / "file")) all.push_back(one.make());
+    for (const maker& current : all_makers(folder / "file")) all.push_back(current.make());
     process list = process::start({"ls", "/proc/self/fd"}, {.in = process::null, .out = process::pipe}).value();
     CHECK(sync_wait(read_all(list.out())).value() == "0\n1\n2\n3\n");
     all.clear();
   });
   INFO(end.errors);
-  CHECK(end.how == "the body returned");
+  CHECK(end.returned);
 }

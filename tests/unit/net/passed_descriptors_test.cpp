@@ -43,12 +43,12 @@ TEST_CASE("descriptors behind control messages of other kinds are received") {
     {
       std::vector<unique_fd> room(count);
       CHECK(sync_wait(near.send_with_fds("word", std::vector<int>(count, 0))) == std::size_t{4});
-      const auto got = sync_wait(far.receive_with_fds(buffer, room)).value();
-      CHECK(got.size == 4);
-      CHECK(got.fds == count);
-      CHECK_FALSE(got.truncated);
+      const auto returned = sync_wait(far.receive_with_fds(buffer, room)).value();
+      CHECK(returned.size == 4);
+      CHECK(returned.fds == count);
+      CHECK_FALSE(returned.truncated);
       CHECK(open_numbers() == before + static_cast<std::ptrdiff_t>(count));
-      for (const unique_fd& one : room) CHECK(::fcntl(one.native_handle(), F_GETFD) == FD_CLOEXEC);
+      for (const unique_fd& current : room) CHECK(::fcntl(current.native_handle(), F_GETFD) == FD_CLOEXEC);
     }
     CHECK(open_numbers() == before);
   }
@@ -62,10 +62,10 @@ TEST_CASE("control messages of other kinds alone are skipped, and no descriptor 
   const std::ptrdiff_t before = open_numbers();
   for (int i = 0; i < 3; ++i) {
     CHECK(sync_wait(near.write_all("x")) == std::size_t{1});
-    const auto got = sync_wait(far.receive_with_fds(buffer, room)).value();
-    CHECK(got.size == 1);
-    CHECK(got.fds == 0);
-    CHECK_FALSE(got.truncated);
+    const auto returned = sync_wait(far.receive_with_fds(buffer, room)).value();
+    CHECK(returned.size == 1);
+    CHECK(returned.fds == 0);
+    CHECK_FALSE(returned.truncated);
     CHECK(open_numbers() == before);
   }
 }
@@ -78,9 +78,9 @@ TEST_CASE("a sender of more descriptors than there is room for is told beside ot
     const std::ptrdiff_t before = open_numbers();
     std::vector<unique_fd> room(most);
     CHECK(sync_wait(near.send_with_fds("x", std::vector<int>(most + 200, 0))) == std::size_t{1});
-    const auto got = sync_wait(far.receive_with_fds(buffer, room)).value();
-    CHECK(got.fds == most);
-    CHECK(got.truncated);
+    const auto returned = sync_wait(far.receive_with_fds(buffer, room)).value();
+    CHECK(returned.fds == most);
+    CHECK(returned.truncated);
     CHECK(open_numbers() == before + static_cast<std::ptrdiff_t>(most));
   }
 }

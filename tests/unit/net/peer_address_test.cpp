@@ -33,14 +33,14 @@ socket_address reset_one(const socket_address& at) {
 }
 
 std::string told_of;
-void note_error(const socket_address& peer, std::error_code, const std::exception_ptr&) noexcept {
+void count_error(const socket_address& peer, std::error_code, const std::exception_ptr&) noexcept {
   told_of = peer.to_string();
 }
 
 task<result<void>> read_one(tcp::stream peer) {
   std::array<char, 1> byte{};
-  auto got = co_await peer.read_some(byte);
-  if (!got) co_return failure(got.error());
+  auto returned = co_await peer.read_some(byte);
+  if (!returned) co_return failure(returned.error());
   co_return {};
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("a server is told the address of a peer that has reset its connection"
     CAPTURE(host);
     loop lp;
     tcp::serve_options options;
-    options.on_error = &note_error;
+    options.on_error = &count_error;
     auto server = tcp::serve(lp, host, options, &read_one).value();
     told_of.clear();
     const socket_address client = reset_one(server.local_address());

@@ -1,4 +1,4 @@
-// What closed() tells of the other side: every kind of connection, every end by the peer, every shutdown by oneself.
+// What closed() reports of the other side: every kind of connection, every end by the peer, every shutdown by oneself.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/io/pipe.hpp>
@@ -35,14 +35,14 @@ ends make_unix() {
   return {std::move(near), std::move(far)};
 }
 
-void do_to(socket_stream& one, act what) {
-  if (what == act::shut_read || what == act::shut_both) CHECK(one.shutdown_read().has_value());
-  if (what == act::shut_write || what == act::shut_both) CHECK(one.shutdown_write().has_value());
-  if (what == act::reset) {
+void do_to(socket_stream& current, act operation) {
+  if (operation == act::shut_read || operation == act::shut_both) CHECK(current.shutdown_read().has_value());
+  if (operation == act::shut_write || operation == act::shut_both) CHECK(current.shutdown_write().has_value());
+  if (operation == act::reset) {
     const linger reset{1, 0};
-    REQUIRE(::setsockopt(one.native_handle(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset) == 0);
+    REQUIRE(::setsockopt(current.native_handle(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset) == 0);
   }
-  if (what == act::close || what == act::reset) one.close();
+  if (operation == act::close || operation == act::reset) current.close();
 }
 
 using expected = std::optional<peer_end>;  // empty: the wait goes on
@@ -61,54 +61,54 @@ constexpr std::array tcp_rows{row{act::none, {waits, waits, waits, waits}},
                               row{act::close, {half_closed, half_closed, closed, closed}},
                               row{act::reset, {closed, closed, closed, closed}}};
 
-// A unix socket does not tell a shutdown of its peer from its own.
+// A unix socket does not report a shutdown of its peer from its own.
 constexpr std::array unix_rows{
     row{act::none, {waits, waits, waits, waits}}, row{act::shut_read, {waits, closed, waits, waits}},
     row{act::shut_write, {half_closed, waits, closed, waits}}, row{act::shut_both, {closed, closed, closed, waits}},
     row{act::close, {closed, closed, closed, waits}}};
 
 void check_late(socket_stream& near, expected end) {
-  const auto told = sync_wait(within(end ? 1h : 1ms, near.closed()));
-  if (end) CHECK(told == *end);
-  else CHECK(told.error_or({}) == std::errc::timed_out);
+  const auto reported = sync_wait(within(end ? 1h : 1ms, near.closed()));
+  if (end) CHECK(reported == *end);
+  else CHECK(reported.error_or({}) == std::errc::timed_out);
 }
 
 // Waits first. What waits on still does after the loop has nothing more to do.
 void check_early(socket_stream& near, socket_stream& far, act own, act peer, expected end) {
   loop lp;
-  expected told = waits;
+  expected reported = waits;
   auto waiting = spawn(
       lp,
       [](socket_stream& at, expected& into) -> task<> {
-        auto got = co_await at.closed();
-        if (got) into = *got;
+        auto returned = co_await at.closed();
+        if (returned) into = *returned;
       },
-      std::ref(near), std::ref(told));
+      std::ref(near), std::ref(reported));
   lp.poll();
   do_to(near, own);
   for (int i = 0; i < 4; ++i) lp.poll();
-  CHECK(told == waits);
+  CHECK(reported == waits);
   do_to(far, peer);
   if (end) lp.run_until(waiting);
   for (int i = 0; i < 4; ++i) lp.poll();
-  CHECK(told == end);
+  CHECK(reported == end);
 }
 
 template <class Rows>
 void check_all(ends (*make)(), const Rows& rows) {
-  for (const row& one : rows) {
+  for (const row& current : rows) {
     for (std::size_t i = 0; i != own_acts.size(); ++i) {
-      CAPTURE(static_cast<int>(one.peer));
+      CAPTURE(static_cast<int>(current.peer));
       CAPTURE(static_cast<int>(own_acts[i]));
       {
         auto [near, far] = make();
         do_to(near, own_acts[i]);
         check_late(near, waits);
-        do_to(far, one.peer);
-        check_late(near, one.ends[i]);
+        do_to(far, current.peer);
+        check_late(near, current.ends[i]);
       }
       auto [near, far] = make();
-      check_early(near, far, own_acts[i], one.peer, one.ends[i]);
+      check_early(near, far, own_acts[i], current.peer, current.ends[i]);
     }
   }
 }

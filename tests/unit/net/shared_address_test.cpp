@@ -19,8 +19,8 @@ using hocket_test::echo;
 namespace {
 
 std::error_code error_of_second(const socket_address& address, std::size_t first_workers, std::size_t second_workers) {
-  runtime one({.workers = first_workers}), other({.workers = second_workers});
-  auto first = tcp::serve(one, address, echo).value();
+  runtime current({.workers = first_workers}), other({.workers = second_workers});
+  auto first = tcp::serve(current, address, echo).value();
   auto second = tcp::serve(other, first.local_address(), echo);
   return second ? std::error_code{} : second.error();
 }
@@ -73,7 +73,7 @@ TEST_CASE("an address is free again when its server has ended, or could not be o
 }
 
 TEST_CASE("of two servers that are opened at the same time at one address one has it, at most") {
-  runtime one({.workers = 2}), other({.workers = 2});
+  runtime current({.workers = 2}), other({.workers = 2});
   for (int round = 0; round < 50; ++round) {
     const socket_address address = tcp::listener::bind("127.0.0.1:0").value().local_address();
     std::atomic<int> ready = 0;
@@ -84,7 +84,7 @@ TEST_CASE("of two servers that are opened at the same time at one address one ha
     };
     result<tcp::server> late = failure(std::errc::address_in_use);
     std::thread beside([&] { late = open_when_both_are_ready(other); });
-    const result<tcp::server> early = open_when_both_are_ready(one);
+    const result<tcp::server> early = open_when_both_are_ready(current);
     beside.join();
     CHECK_FALSE((early && late));
   }

@@ -9,16 +9,16 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // Gives bytes in a block that is lent. A block that nobody takes (its coroutine is killed) goes back.
 struct borrow_operation : transfer_operation {
   using value_type = borrowed_bytes;
-  borrow_operation(open_descriptor& of, bool between_messages) noexcept
-      : transfer_operation(of.in, call_kind::borrow, nullptr, 0) {
+  borrow_operation(open_descriptor& owner, bool between_messages) noexcept
+      : transfer_operation(owner.in, call_kind::borrow, nullptr, 0) {
     idle = between_messages;
   }
 
   bool try_now() noexcept {
     if (transfer_operation::try_now()) return true;
-    if (idle == 0 || !side->of().ends_when_idle()) [[likely]]
+    if (idle == 0 || !side->record().ends_when_idle()) [[likely]]
       return false;
-    side->of().note_end(stream_end::idle);
+    side->record().record_end(stream_end::idle);
     ended = true;
     return true;
   }
@@ -40,7 +40,7 @@ struct borrow_operation : transfer_operation {
   void expect_nothing_lent() const noexcept {
     if constexpr (debug_checks) {
       // ORDER: relaxed, pairs with nothing: a number for a notice.
-      if (side->of().lent.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      if (side->record().lent.load(std::memory_order_relaxed) != 0) [[unlikely]]
         notice(
             "a read waits for bytes to lend while earlier ones are still held: give them back before, so that a "
             "connection owns no buffer while it is idle");

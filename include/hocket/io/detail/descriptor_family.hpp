@@ -1,4 +1,4 @@
-// A family: the descriptors of one server, which takes over those that were destroyed too early.
+// A family: the descriptors of one server, which takes over descriptors that were destroyed too early.
 //
 // # Why
 //

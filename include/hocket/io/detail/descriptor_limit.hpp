@@ -8,8 +8,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Raises the soft limit to the hard limit, once in a process. Further calls do nothing. If the system refuses, the limit
-// stays. Any thread.
+// Raises the soft limit to the hard limit, once in a process. Further calls do nothing. If the system refuses, the
+// limit stays. Any thread.
 void raise_descriptor_limit() noexcept;
 
 // The soft limit for a child process: the limit before raise_descriptor_limit(). 0: the child inherits the present one,

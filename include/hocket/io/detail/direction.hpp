@@ -127,7 +127,7 @@ class direction final : public primitive::wait_source {
   // Makes a closed direction ready, for the next descriptor. No other thread knows it.
   void reopen() noexcept;
 
-  open_descriptor& of() const noexcept { return of_; }
+  open_descriptor& record() const noexcept { return of_; }
   // Instead of try_now(), for a write, if has_partial_write().
   [[HOCKET_NOINLINE, HOCKET_COLD]] bool try_behind_cut(transfer& what) noexcept;
   // Instead of begin(), after a try_now() that was not enough.
@@ -183,7 +183,7 @@ class direction final : public primitive::wait_source {
   bool hold_for(transfer& what, bool goes_on) noexcept;
   void begin_held(waiter& entry, transfer& what) noexcept;
   void note_part(const transfer& what) noexcept;
-  void note_end(const transfer& what) noexcept;
+  void record_end(const transfer& what) noexcept;
   bool try_take() noexcept;
   bool carry_on(transfer& what) noexcept;
   void stay_attached(waiter& entry) noexcept;

@@ -31,10 +31,10 @@ inline constexpr std::size_t most_bytes = std::size_t{16} * 1024;
 
 // Carries out a transfer of the kind `borrow`: `read` does, into the large block.
 using read_call = call_end (*)(open_descriptor& at, transfer& bytes);
-call_end lend(open_descriptor& at, transfer& what, read_call read) noexcept;
+call_end lend(open_descriptor& at, transfer& operation, read_call read) noexcept;
 
 // Carries out a transfer of the kind `discard`, in the same way, and lends nothing.
-call_end discard(open_descriptor& at, transfer& what, read_call read) noexcept;
+call_end discard(open_descriptor& at, transfer& operation, read_call read) noexcept;
 
 void give_back(lent_block& block) noexcept;
 

@@ -13,7 +13,7 @@
 //    generation.
 //
 // A descriptor of a server that its owner destroys may linger before step 3 closes the fd (descriptor_family.hpp). Its
-// directions are closed by then, so operations fail as those of a closed descriptor, and no driver watches it.
+// directions are closed by then, so operations fail as at a closed descriptor, and no driver watches it.
 //
 // # Who watches
 //
@@ -118,13 +118,13 @@ class open_descriptor {
   std::size_t resume_after_partial_write() noexcept { return out.resume_after_partial().value_or(failed_write_size()); }
   // Both, by the destructor of the owner. A descriptor of a server may linger.
   void end() noexcept;
-  // Of one that lingers, by its family, once: closes the fd.
+  // Of a descriptor that lingers, by its family, once: closes the fd.
   void end_lingering() noexcept;
   // The fd stays what it is until leave_fd(). False: the descriptor is closed, or being closed.
   bool enter_fd() noexcept;
   void leave_fd() noexcept { direction_closed(); }
   // Before a shutdown(2) by this side.
-  void note_shutdown(shut_directions which) noexcept {
+  void record_shutdown(shut_directions which) noexcept {
     // ORDER: relaxed, pairs with nothing: the system orders the edge of the shutdown behind it.
     shut_down_.fetch_or(static_cast<std::uint8_t>(which), std::memory_order_relaxed);
   }
@@ -136,7 +136,7 @@ class open_descriptor {
   void set_peer_name(const compact_address& name) noexcept { peer_name_ = name; }
   // Of an internet connection that hocket has made or accepted; else empty.
   const compact_address& peer_name() const noexcept { return peer_name_; }
-  // Whose it is: a server's, that ends all of its connections. Before others know the descriptor.
+  // The server that it belongs to, which ends all of its connections. Before others know the descriptor.
   void belongs_to(std::uint64_t family) noexcept {
     // ORDER: relaxed, pairs with nothing: see end_when_idle().
     family_.store(family, std::memory_order_relaxed);
@@ -156,12 +156,12 @@ class open_descriptor {
   }
 
   // By the party that has the word of the direction `in`, or by the owner.
-  void note_end(stream_end found) noexcept {
+  void record_end(stream_end found) noexcept {
     // ORDER: relaxed, pairs with nothing: if the last party misses it, the descriptor lingers for a look, or not at
     // all.
     stream_end_.store(found, std::memory_order_relaxed);
   }
-  stream_end end_noted() const noexcept {
+  stream_end recorded_end() const noexcept {
     // ORDER: relaxed, as above.
     return stream_end_.load(std::memory_order_relaxed);
   }
@@ -232,7 +232,7 @@ class open_descriptor {
   void take_for_ready() noexcept;
   bool try_use() noexcept;
   bool may_linger() const noexcept;
-  bool lingers() const noexcept { return end_noted() >= stream_end::open_lingers; }
+  bool lingers() const noexcept { return recorded_end() >= stream_end::open_lingers; }
   bool begin_lingering() noexcept;
   bool in_use() noexcept { return in.in_use() || out.in_use() || peer.in_use(); }
 

@@ -1,11 +1,11 @@
-// Waits for a call that would block, and of which no edge tells when it would not: a connect or a datagram to a unix
-// socket whose queue is full. The call is made again after 1 ms, and then after twice the last pause, up to 50 ms.
+// Waits for a call that would block, and of which no edge reports when it would not: a connect or a datagram to a unix
+// socket with a full queue. The call is made again after 1 ms, and then after twice the last pause, up to 50 ms.
 //
 // The operation does not stand in the line of its direction, and makes its further calls without the direction's word.
 // So it keeps the descriptor open meanwhile (enter_fd()), and other operations go on: their receivers may have room.
 // The first call has left the direction as if it would block for all. begin() takes that back.
 //
-// The timer is the wait source of its operation, in whose memory it lies (retry_storage):
+// The timer is the wait source of its operation, and lies in its memory (retry_storage):
 //
 //   the time has come   ring() makes the call. If it still would block, then ring() sets the timer again, as its last
 //                       step. Otherwise it grants the wait.
@@ -27,11 +27,12 @@ class retry_timer final : public primitive::wait_source, private timer_node {
  public:
   retry_timer() noexcept = default;
 
-  // For operations at the kernel's sockets whose destination is a unix socket. A network in memory tells each edge.
+  // For operations of the kernel's sockets with the destination of a unix socket. A network in memory reports each
+  // edge.
   static bool is_needed(const open_descriptor& at, bool to_unix) noexcept;
 
-  // Registrar only, once. `what` has been tried: its call would block. Without timers it fails with EAGAIN.
-  void begin(primitive::suspension& wait, primitive::waiter& entry, transfer& what) noexcept;
+  // Registrar only, once. `retried` has been tried: its call would block. Without timers it fails with EAGAIN.
+  void begin(primitive::suspension& wait, primitive::waiter& entry, transfer& retried) noexcept;
 
   const char* what() const noexcept override { return "a call that is made again"; }
   [[nodiscard]] bool detach(primitive::waiter& entry) noexcept override;

@@ -14,13 +14,13 @@ open_descriptor& no_descriptor() noexcept;
 [[HOCKET_COLD, HOCKET_NOINLINE]] failure failure_of_transfer(const transfer& failed) noexcept;
 
 // A transfer of nothing: true. It makes no call, but fails if its descriptor is closed.
-[[HOCKET_COLD, HOCKET_NOINLINE]] bool try_empty(transfer& what) noexcept;
+[[HOCKET_COLD, HOCKET_NOINLINE]] bool try_empty(transfer& operation) noexcept;
 
 struct transfer_operation : transfer {
   static constexpr std::uint8_t price = 16;
   using transfer::transfer;
 
-  void wait_failed() noexcept { side->of().save_count(*this); }
+  void wait_failed() noexcept { side->record().save_count(*this); }
 
   bool try_now() noexcept { return side->try_now(*this); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { side->begin(wait, entry, *this); }

@@ -2,8 +2,8 @@
 //
 //   acceptors    tasks, one for each listener, which begin at their workers
 //   connections  a scope below the runtime or loop: cancelled, killed and joined at the end
-//   count_       how many connections there are, and whose permits they have (connection_count.hpp)
-//   lingerer_    closes connections whose peers may still send (src/net/lingerer.hpp)
+//   count_       the connections, and the permits that they have (connection_count.hpp)
+//   lingerer_    closes connections with peers that may still send (src/net/lingerer.hpp)
 //
 // # Permits
 //

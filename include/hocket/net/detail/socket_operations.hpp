@@ -35,8 +35,8 @@ template <class Stream>
 struct accept_operation : transfer_operation {
   using value_type = Stream;
 
-  accept_operation(open_descriptor& of, bool tcp) noexcept
-      : transfer_operation(of.in, call_kind::accept, nullptr, tcp ? 1 : 0) {}
+  accept_operation(open_descriptor& record, bool tcp) noexcept
+      : transfer_operation(record.in, call_kind::accept, nullptr, tcp ? 1 : 0) {}
   bool has_it() const noexcept { return ended != 0; }
   result<Stream> take() noexcept {
     if (error != 0) return failure_of_transfer(error);
@@ -52,7 +52,7 @@ struct accept_operation : transfer_operation {
   }
 };
 
-// Has the descriptor from its first try to its end. Nobody else knows it.
+// Has the descriptor from its first try to its end. No other party knows it.
 template <class Stream>
 struct connect_operation : pointing_operation<connect_operation<Stream>> {
   using value_type = Stream;

@@ -33,12 +33,12 @@ constexpr auto long_enough = 20s;  // a wait that lasts so long is lost
 
 std::size_t open_fds() {
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  for ([[maybe_unused]] const auto& current : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
   return count;
 }
 
-std::size_t told = 0;
-void count_error(const socket_address&, std::error_code, const std::exception_ptr&) noexcept { ++told; }
+std::size_t reported = 0;
+void count_error(const socket_address&, std::error_code, const std::exception_ptr&) noexcept { ++reported; }
 
 task<result<void>> echo_once(tcp::stream peer) {
   std::array<char, 4> bytes{};
@@ -57,9 +57,9 @@ task<bool> ask(const socket_address& at) {
   if (!peer) co_return false;
   if (!co_await within(long_enough, peer->write_all("ping"))) co_return false;
   std::array<char, 4> answer{};
-  const result<std::size_t> got = co_await within(long_enough, peer->read_exactly(answer));
-  CHECK((got || got.error() != std::errc::timed_out));
-  co_return got.has_value();
+  const result<std::size_t> returned = co_await within(long_enough, peer->read_exactly(answer));
+  CHECK((returned || returned.error() != std::errc::timed_out));
+  co_return returned.has_value();
 }
 
 task<> end(tcp::server& server) { static_cast<void>(co_await server.shutdown({.drain = long_enough})); }
@@ -76,9 +76,9 @@ bool attempt(Call call) {
 }
 
 bool is_answered(loop& lp, const socket_address& at) {
-  auto asked = spawn(lp, ask, at);
-  lp.run_until(asked);
-  return sync_wait(asked);
+  auto answer_of = spawn(lp, ask, at);
+  lp.run_until(answer_of);
+  return sync_wait(answer_of);
 }
 
 // One server, one client, with the nth allocation failing. Whether there was one.
@@ -89,7 +89,7 @@ bool serve_with_failure(std::size_t failing, const socket_address& address, Hand
   loop lp;
   std::optional<tcp::server> server;
   bool failed = false, answered = false;
-  told = 0;
+  reported = 0;
   {
     allocation_watch watch(failing);
     attempt(
@@ -102,7 +102,7 @@ bool serve_with_failure(std::size_t failing, const socket_address& address, Hand
   CHECK(is_answered(lp, server->local_address()));
   const tcp::server_counts counts = server->counts();
   CHECK(counts.completed >= 1);
-  CHECK(counts.refused + counts.failed == told);
+  CHECK(counts.refused + counts.failed == reported);
   auto ended = spawn(lp, end, std::ref(*server));
   lp.run_until(ended);
   sync_wait(ended);

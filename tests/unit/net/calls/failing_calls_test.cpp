@@ -41,7 +41,7 @@ constexpr auto long_enough = 20s;  // a wait that lasts so long is lost
 
 std::size_t open_numbers() {
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  for ([[maybe_unused]] const auto& current : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
   return count;
 }
 
@@ -125,8 +125,8 @@ task<result<void>> use_udp() {
   auto none = co_await within(0ms, far->receive(room));
   if (none || none.error() != std::errc::timed_out) co_return failure(none ? std::error_code() : none.error());
   co_await or_return(within(long_enough, near->send("datagram", far->local_address())));
-  const auto got = co_await or_return(within(long_enough, far->receive(room)));
-  CHECK(got.size == 8);
+  const auto returned_item = co_await or_return(within(long_enough, far->receive(room)));
+  CHECK(returned_item.size == 8);
   co_return {};
 }
 
@@ -140,14 +140,14 @@ task<result<void>> use_numbers_and_files() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     co_return failure(std::errc::too_many_files_open);
   const unique_fd in(ends[0]), out(ends[1]);
-  pollfd wanted{ends[0], POLLIN, 0};
-  const auto late = co_await within(0ms, poll_fds({&wanted, 1}));
+  pollfd expected{ends[0], POLLIN, 0};
+  const auto late = co_await within(0ms, poll_fds({&expected, 1}));
   if (late || late.error() != std::errc::timed_out) co_return failure(late ? std::error_code() : late.error());
   auto puts = spawn(put_late, ends[1]);
-  const auto ready = co_await within(long_enough, poll_fds({&wanted, 1}));
+  const auto ready = co_await within(long_enough, poll_fds({&expected, 1}));
   co_await puts.join();
   if (!ready) co_return failure(ready.error());
-  CHECK(wanted.revents == POLLIN);
+  CHECK(expected.revents == POLLIN);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
   std::fputs("a file", file.get());
   std::fflush(file.get());
@@ -166,8 +166,8 @@ task<result<void>> use_numbers_and_files() {
 task<result<void>> use_signals() {
   signal_set asked{SIGUSR1};
   ::raise(SIGUSR1);
-  const int heard = co_await or_return(within(long_enough, asked.next()));
-  CHECK(heard == SIGUSR1);
+  const int received = co_await or_return(within(long_enough, asked.next()));
+  CHECK(received == SIGUSR1);
   co_return {};
 }
 
@@ -177,8 +177,8 @@ std::error_code run(loop& on, task<result<void>> (*part)()) {
   auto used = spawn(on, part);
   on.run();
   try {
-    const auto how = sync_wait(used);
-    return how ? std::error_code() : how.error();
+    const auto cause = sync_wait(used);
+    return cause ? std::error_code() : cause.error();
   } catch (const std::system_error& thrown) {
     return thrown.code();
   }
@@ -203,14 +203,14 @@ int fail_each(called which, int error) {
     const std::size_t before = open_numbers();
     fail_call(which, nth, error);
     const std::vector<std::error_code> errors = use_all();
-    const int made = calls_made();
+    const int created = calls_made();
     fail_call(called::count, 0, 0);
     CHECK(open_numbers() == before);
-    if (made < nth) return nth - 1;
+    if (created < nth) return nth - 1;
     CHECK((errors.size() <= 1 || which == called::getsockname));
     // Without its name a socket has an invalid address, and whatever uses that fails.
-    for (const std::error_code& one : errors)
-      CHECK((one == std::error_code(error, std::system_category()) || which == called::getsockname));
+    for (const std::error_code& current : errors)
+      CHECK((current == std::error_code(error, std::system_category()) || which == called::getsockname));
     if (error == EINTR) CHECK(errors.empty());
   }
 }
@@ -223,47 +223,50 @@ TEST_CASE("a scenario in which no call fails goes well") {
 }
 
 TEST_CASE("every call may fail for want of memory or descriptors, and its error is told") {
-  for (const called one : {called::accept4, called::bind,     called::connect, called::epoll_create1, called::epoll_ctl,
-                           called::eventfd, called::listen,   called::readv,   called::recv,          called::recvmmsg,
-                           called::recvmsg, called::read,     called::send,    called::sendfile,      called::sendmmsg,
-                           called::sendmsg, called::shutdown, called::socket,  called::write,         called::writev}) {
-    CAPTURE(call_names[static_cast<std::size_t>(one)]);
-    for (const int error : {ENOMEM, ENOBUFS}) CHECK(fail_each(one, error) > 0);
+  for (const called current :
+       {called::accept4, called::bind,     called::connect, called::epoll_create1, called::epoll_ctl,
+        called::eventfd, called::listen,   called::readv,   called::recv,          called::recvmmsg,
+        called::recvmsg, called::read,     called::send,    called::sendfile,      called::sendmmsg,
+        called::sendmsg, called::shutdown, called::socket,  called::write,         called::writev}) {
+    CAPTURE(call_names[static_cast<std::size_t>(current)]);
+    for (const int error : {ENOMEM, ENOBUFS}) CHECK(fail_each(current, error) > 0);
   }
 }
 
 TEST_CASE("a call that a signal has interrupted is made again") {
-  for (const called one : {called::accept4, called::epoll_wait, called::readv, called::recv, called::recvmmsg,
-                           called::recvmsg, called::read, called::send, called::sendfile, called::sendmmsg,
-                           called::sendmsg, called::write, called::writev}) {
-    CAPTURE(call_names[static_cast<std::size_t>(one)]);
-    CHECK(fail_each(one, EINTR) > 0);
+  for (const called current : {called::accept4, called::epoll_wait, called::readv, called::recv, called::recvmmsg,
+                               called::recvmsg, called::read, called::send, called::sendfile, called::sendmmsg,
+                               called::sendmsg, called::write, called::writev}) {
+    CAPTURE(call_names[static_cast<std::size_t>(current)]);
+    CHECK(fail_each(current, EINTR) > 0);
   }
 }
 
 // Options that cannot be asked or set; a look that fails.
 TEST_CASE("what only helps may fail: the scenario goes on, or tells the error") {
-  for (const called one : {called::fcntl, called::getsockname, called::getsockopt, called::poll, called::setsockopt}) {
-    CAPTURE(call_names[static_cast<std::size_t>(one)]);
-    CHECK(fail_each(one, ENOMEM) > 0);
+  for (const called current :
+       {called::fcntl, called::getsockname, called::getsockopt, called::poll, called::setsockopt}) {
+    CAPTURE(call_names[static_cast<std::size_t>(current)]);
+    CHECK(fail_each(current, ENOMEM) > 0);
   }
 }
 
 // An error leaves nothing half-made behind in its loop.
 TEST_CASE("after a call that has failed the same loop uses everything as before") {
-  for (const called one : {called::accept4, called::connect, called::epoll_create1, called::epoll_ctl, called::eventfd,
-                           called::readv, called::recv, called::recvmsg, called::recvmmsg, called::read, called::send,
-                           called::sendmmsg, called::sendmsg, called::socket, called::write, called::writev}) {
-    CAPTURE(call_names[static_cast<std::size_t>(one)]);
+  for (const called current :
+       {called::accept4, called::connect, called::epoll_create1, called::epoll_ctl, called::eventfd, called::readv,
+        called::recv, called::recvmsg, called::recvmmsg, called::read, called::send, called::sendmmsg, called::sendmsg,
+        called::socket, called::write, called::writev}) {
+    CAPTURE(call_names[static_cast<std::size_t>(current)]);
     for (auto part : all_parts) {
       for (int nth = 1;; ++nth) {
         CAPTURE(nth);
         loop lp;
-        fail_call(one, nth, ENOMEM);
+        fail_call(current, nth, ENOMEM);
         static_cast<void>(run(lp, part));
-        const int made = calls_made();
+        const int created = calls_made();
         fail_call(called::count, 0, 0);
-        if (made < nth) break;
+        if (created < nth) break;
         CHECK(run(lp, part) == std::error_code());
       }
     }

@@ -46,10 +46,10 @@ TEST_CASE("a server that cannot open one of its listeners closes the others, and
         const auto server = tcp::serve(rt, address, echo);
         return server ? std::error_code{} : server.error();
       }();
-      const int made = calls_made();
+      const int created = calls_made();
       fail_call(called::count, 0, 0);
       CHECK(open_numbers() == before);
-      if (made < nth) {
+      if (created < nth) {
         CHECK_FALSE(failed);
         CHECK(nth > 3);
         break;

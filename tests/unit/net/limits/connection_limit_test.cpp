@@ -84,7 +84,7 @@ template <class Body>
 void expect_to_return(Body body) {
   const child_end end = end_of_child(body);
   INFO(end.errors);
-  CHECK(end.how == "the body returned");
+  CHECK(end.returned);
 }
 
 }  // namespace
