@@ -85,5 +85,7 @@ transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t coun
     : side(&of), data(bytes), size(count), generation(of.record().generation()), kind(which), whole(all) {}
 
 failure failure_of_transfer(int) noexcept { return failure(std::errc::io_error); }
+failure failure_of_transfer(const transfer&) noexcept { return failure(std::errc::io_error); }
+bool try_empty(transfer&) noexcept { return true; }
 
 }}}  // namespace hocket::detail
