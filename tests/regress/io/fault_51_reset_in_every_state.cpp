@@ -22,8 +22,8 @@ using namespace hocket_test;
 namespace {
 
 template <class T>
-std::error_code error_in(const result<T>& how) {
-  return how ? std::error_code() : how.error();
+std::error_code error_in(const result<T>& ended) {
+  return ended ? std::error_code() : ended.error();
 }
 
 task<std::error_code> send_much(stream& to) {
