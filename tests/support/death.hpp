@@ -17,7 +17,7 @@ struct child_end {
   bool aborted;
   std::string how;
   std::string errors;
-  bool returned;
+  bool returned = false;
 };
 
 // Runs body(argument) in a child and waits for it. A child that is still running after a minute is killed.
