@@ -97,6 +97,7 @@ class server_core : public from_memory_source {
     // In a catch (...): there was no memory to begin the handler.
     void could_not_begin() noexcept;
 
+    server_core& server() const noexcept { return *of_; }
     tcp::stream peer;
 
    private:
@@ -181,16 +182,17 @@ class server_of final : public server_core {
   using call = std::tuple<Handler, Args...>;
   using returned = std::invoke_result_t<const Handler&, tcp::stream, const Args&...>;
 
-  static returned invoke(const call& shared, tcp::stream&& peer) {
+  // A connection has no pointer to the handler of its own: an idle one would be larger.
+  static returned invoke(connection& self) {
     return std::apply(
-        [&](const Handler& handler, const Args&... args) -> returned { return handler(std::move(peer), args...); },
-        shared);
+        [&](const Handler& handler, const Args&... args) -> returned { return handler(std::move(self.peer), args...); },
+        static_cast<const server_of&>(self.server()).call_);
   }
 
   // Its end is settled here, so a connection has no frame but its handler's.
   struct connection_task {
     returned operator()() {
-      returned body = invoke(*shared, std::move(one.peer));
+      returned body = invoke(one);
       one.begin();
       return body;
     }
@@ -203,23 +205,24 @@ class server_of final : public server_core {
         one.threw();
       }
     }
-    const call* shared;
     connection one;
   };
-  static void run_fiber(const call* shared, connection one) {
-    one.begin();
-    try {
-      if constexpr (std::is_void_v<returned>) invoke(*shared, std::move(one.peer)), one.returned({});
-      else one.returned(error_of(invoke(*shared, std::move(one.peer))));
-    } catch (...) {
-      one.threw();
+  struct connection_fiber {
+    void operator()() {
+      one.begin();
+      try {
+        if constexpr (std::is_void_v<returned>) invoke(one), one.returned({});
+        else one.returned(error_of(invoke(one)));
+      } catch (...) {
+        one.threw();
+      }
     }
-  }
+    connection one;
+  };
 
   void begin(connection one) override {
-    if constexpr (is_task<returned>)
-      static_cast<void>(spawn(connections_scope(), options_of_connections(), connection_task{&call_, std::move(one)}));
-    else static_cast<void>(spawn(connections_scope(), options_of_connections(), &run_fiber, &call_, std::move(one)));
+    using body = std::conditional_t<is_task<returned>, connection_task, connection_fiber>;
+    static_cast<void>(spawn(connections_scope(), options_of_connections(), body{std::move(one)}));
   }
 
   const call call_;
