@@ -58,7 +58,6 @@ bool lingerer::take_over(open_descriptor& closed) noexcept {
   if (!fresh) return false;
   {
     const locked guard(arrivals_mutex_);
-    if (over_) return entry::free(*fresh), false;
     count_.share();
     arrived_.push_back(*fresh);
   }

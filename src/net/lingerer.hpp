@@ -42,8 +42,8 @@
 //
 // # Hazards
 //
-// If a descriptor arrives while the server ends, then no party would look at it. Prevented: end() sets `over_` under
-// the mutex of arrived_, and take_over() looks at it there.
+// If a descriptor arrives while the server ends, then no party would look at it. Prevented: end() calls leave() first.
+// Afterwards no take_over() is under way, and none begins; end() closes the connections that have arrived.
 //
 // If the coroutine is killed, then nobody looks at the list. Prevented: its end calls end() in every case.
 //
