@@ -41,7 +41,7 @@
 // open (RLIMIT_NOFILE); the first server raises this limit to the hard limit, and processes that hocket starts get the
 // old one back. Networks in memory have no default. If no fds are left, the server accepts connections and closes them
 // at once, with a reserved fd, so that peers see an end. A log message reports this at most once a second. If there is
-// no memory for a connection, it is closed at once.
+// no memory for a connection, it is closed without a handler.
 //
 // Errors. If a handler returns an error or throws, the server counts the connection as failed, and calls on_error if
 // there is one. A handler that ends by cancellation (operation_canceled, as an error or thrown `cancelled`) is counted
