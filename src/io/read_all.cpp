@@ -17,6 +17,7 @@ whole_read& whole_read_of(const transfer& what) noexcept { return *static_cast<w
 // One byte beyond the limit tells that there is more.
 int whole_read::make_room() noexcept {
   if (room() != 0) return 0;
+  if (size > limit) return EMSGSIZE;
   const std::size_t most = std::max(limit, limit + 1);
   try {
     text.resize(std::min(most, std::max(first_room, 2 * size)));
@@ -68,5 +69,23 @@ void read_all_operation::wait_failed() noexcept {
 }
 
 void read_all_operation::resumed() noexcept { delete static_cast<whole_read*>(std::exchange(data, nullptr)); }
+
+bool append_all_operation::point() noexcept {
+  if (data) return true;
+  data = new (std::nothrow) whole_read(*text, size);
+  if (!data) fail(ENOMEM);
+  return data != nullptr;
+}
+
+result<std::size_t> append_all_operation::take() noexcept {
+  resumed();
+  if (error != 0) return failure_of_transfer(error);
+  return text->size() - before;
+}
+
+void append_all_operation::resumed() noexcept {
+  const std::unique_ptr<whole_read> all(static_cast<whole_read*>(std::exchange(data, nullptr)));
+  if (all) text->resize(all->size);
+}
 
 }}}  // namespace hocket::detail

@@ -114,6 +114,103 @@ TEST_CASE_TEMPLATE("read_all is timed out, cancelled and killed, and the stream 
   CHECK(world.ended(director) == fate::ended);
 }
 
+TEST_CASE_TEMPLATE("read_all into a string keeps what it has read, whatever ends it, and goes on behind it", Kind,
+                   HOCKET_IO_KINDS) {
+  typename Kind::wires net;
+  auto [near, far] = net.connected();
+  auto [other, killed_at] = net.connected();
+  Kind world(net);
+  hocket::event timed_out, cancelled, killed;
+  std::string text = "before: ", lost_text;
+  auto late = [&]() -> typename Kind::body {
+    auto sent = co_await near.write_all("one ");
+    CHECK(sent.has_value());
+    for (int i = 0; i != 1000 && text != "before: one "; ++i) {
+      auto all = co_await hocket::within(1ms, hocket::read_all(far, text));
+      CHECK(all.error_or({}) == std::errc::timed_out);
+    }
+    CHECK(text == "before: one ");
+    sent = co_await near.write_all("two ");
+    CHECK(sent.has_value());
+    timed_out.set();
+    auto all = co_await hocket::read_all(far, text);
+    CHECK(all.error_or({}) == std::errc::operation_canceled);
+    cancelled.set();
+  };
+  auto unwinds = [&]() -> typename Kind::body {
+    auto begun = co_await other.write_all("kept");
+    CHECK(begun.has_value());
+    for (int i = 0; i != 1000 && lost_text != "kept"; ++i) {
+      auto part = co_await hocket::within(1ms, hocket::read_all(killed_at, lost_text));
+      CHECK(part.error_or({}) == std::errc::timed_out);
+    }
+    killed.set();
+    auto all = co_await hocket::read_all(killed_at, lost_text);
+    CHECK_MESSAGE(false, "the coroutine went on after its kill");
+  };
+  const int reader = world.start(late);
+  const int unwound = world.start(unwinds);
+  auto direct = [&]() -> typename Kind::body {
+    auto set = co_await timed_out.wait();
+    CHECK(set.has_value());
+    world.cancel(reader);
+    set = co_await killed.wait();
+    CHECK(set.has_value());
+    world.kill(unwound);
+  };
+  const int director = world.start(direct);
+  auto finish = [&]() -> typename Kind::body {
+    auto set = co_await cancelled.wait();
+    CHECK(set.has_value());
+    auto sent = co_await near.write_all("three");
+    CHECK(sent.has_value());
+    near.close();
+    auto rest = co_await hocket::read_all(far, text);
+    CHECK(rest.has_value());
+    CHECK(text == "before: one two three");
+  };
+  const int finisher = world.start(finish);
+  world.finish();
+  CHECK(world.ended(reader) == fate::ended);
+  CHECK(world.ended(unwound) == fate::killed);
+  CHECK(lost_text == "kept");
+  CHECK(world.ended(director) == fate::ended);
+  CHECK(world.ended(finisher) == fate::ended);
+}
+
+TEST_CASE_TEMPLATE("read_all into a string has a limit for the whole string", Kind, HOCKET_IO_KINDS) {
+  for (const std::size_t before : {0u, 5u, 5000u}) {
+    for (const std::size_t more : {0u, 1u, 4096u}) {
+      typename Kind::wires net;
+      auto [near, far] = net.connected();
+      auto [other, longer] = net.connected();
+      Kind world(net);
+      auto work = [&]() -> typename Kind::body {
+        std::string text(before, 'b');
+        const std::string just(more, 'j');
+        auto sent = co_await near.write_all(just);
+        CHECK(sent == more);
+        near.close();
+        auto all = co_await hocket::read_all(far, text, before + more);
+        CHECK(all == more);
+        CHECK(text == std::string(before, 'b') + just);
+        sent = co_await other.write_all("lllll");
+        CHECK(sent == std::size_t{5});
+        text.assign(before, 'b');
+        all = co_await hocket::read_all(longer, text, before + 4);
+        CHECK(all.error_or({}) == std::errc::message_size);
+        CHECK(text == std::string(before, 'b') + "lllll");
+        all = co_await hocket::read_all(longer, text, before + 4);
+        CHECK(all.error_or({}) == std::errc::message_size);
+        CHECK(text == std::string(before, 'b') + "lllll");
+      };
+      const int worker = world.start(work);
+      world.finish();
+      CHECK(world.ended(worker) == fate::ended);
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE("read_all of no stream is an error", Kind, HOCKET_IO_KINDS) {
   typename Kind::wires net;
   Kind world(net);
@@ -121,6 +218,10 @@ TEST_CASE_TEMPLATE("read_all of no stream is an error", Kind, HOCKET_IO_KINDS) {
     hocket::stream none;
     auto all = co_await hocket::read_all(none);
     CHECK(all.error_or({}) == std::errc::bad_file_descriptor);
+    std::string text = "as it was";
+    auto more = co_await hocket::read_all(none, text);
+    CHECK(more.error_or({}) == std::errc::bad_file_descriptor);
+    CHECK(text == "as it was");
   };
   const int worker = world.start(work);
   world.finish();

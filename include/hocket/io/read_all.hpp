@@ -3,8 +3,12 @@
 //   auto text = co_await or_return(within(10s, read_all(ls.out())));      // in a fiber: await(within(10s, ...))
 //
 // Limits. The limit protects memory: a longer stream fails with message_size. This and any other error, a cancel or a
-// deadline lose the bytes that were read. To keep them, or to process the bytes in pieces, use stream::read_some(). For
-// files use file::read_all().
+// deadline lose the bytes that were read. The form with a string keeps them:
+//
+//   std::string text;
+//   auto read = co_await within(10s, read_all(ls.out(), text));           // text has what came within 10 s
+//
+// To process the bytes in pieces, use stream::read_some(). For files use file::read_all().
 //
 // Thread safety, cancellation: io/descriptor.hpp.
 #pragma once
@@ -29,6 +33,22 @@ struct read_all_operation : pointing_operation<read_all_operation> {
   void resumed() noexcept;
 };
 
+// Reads into a string of the caller's.
+struct append_all_operation : pointing_operation<append_all_operation> {
+  using value_type = std::size_t;
+
+  append_all_operation(direction& source, std::string& into, std::size_t limit) noexcept
+      : pointing_operation(source, call_kind::read_all, nullptr, limit), text(&into), before(into.size()) {}
+  bool point() noexcept;
+  static void forget() noexcept {}
+  result<std::size_t> take() noexcept;
+  // Whatever has ended it: the string has what was read, and no more.
+  void resumed() noexcept;
+
+  std::string* text;
+  std::size_t before;
+};
+
 }  // namespace detail
 
 // The default limit of read_all() and read_file(), in bytes: 16 MiB.
@@ -40,6 +60,15 @@ inline auto read_all(stream& source, std::size_t limit = default_read_limit,
                      call_site site = this_call_site()) noexcept {
   return primitive::operation<detail::read_all_operation>(std::in_place, site,
                                                           detail::descriptor_access::record_of(source).in, limit);
+}
+// Appends all bytes up to the end of the stream to `text`, which has at most `limit` bytes in all. Returns how many
+// bytes were appended. If it fails, is cancelled, timed out or killed, then `text` has the bytes that were read; with
+// message_size one byte more than the limit. The caller leaves `text` alone until the operation is over. Errors: as
+// above.
+inline auto read_all(stream& source, std::string& text, std::size_t limit = default_read_limit,
+                     call_site site = this_call_site()) noexcept {
+  return primitive::operation<detail::append_all_operation>(
+      std::in_place, site, detail::descriptor_access::record_of(source).in, text, limit);
 }
 
 }}  // namespace hocket

@@ -1,7 +1,7 @@
 // Reading to the end of a stream, into memory that grows: the call_kind `read_all`.
 //
-// The memory lies on the heap, so the operation may be copied before it waits. It belongs to the operation, from its
-// first try to take() or resumed().
+// What describes it lies on the heap, so the operation may be copied before it waits. It belongs to the operation, from
+// its first try to take() or resumed(). The text is its own, or the caller's.
 #pragma once
 #include <hocket/io/detail/backend.hpp>
 #include <string>
@@ -10,13 +10,17 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // What was read so far.
 struct whole_read {
-  explicit whole_read(std::size_t most) noexcept : limit(most) {}
+  explicit whole_read(std::size_t most) noexcept : text(own), limit(most) {}
+  whole_read(std::string& into, std::size_t most) noexcept : text(into), size(into.size()), limit(most) {}
+  whole_read(const whole_read&) = delete;
+  whole_read& operator=(const whole_read&) = delete;
 
-  // Makes room to read into, at least one byte. An error number: ENOMEM.
+  // Makes room to read into, at least one byte. An error number: ENOMEM, or EMSGSIZE: the text is too long already.
   int make_room() noexcept;
   std::size_t room() const noexcept { return text.size() - size; }
 
-  std::string text;      // its first `size` characters have been read
+  std::string own;
+  std::string& text;     // its first `size` characters are what was read, behind what was there before
   std::size_t size = 0;  // may pass the limit by one
   const std::size_t limit;
 };
