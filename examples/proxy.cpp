@@ -7,17 +7,12 @@
 using namespace hocket;
 using namespace std::chrono_literals;
 
-// One direction. What is read is written before more is read: so a reader that is slow makes the sender wait.
-task<result<void>> carry(tcp::stream& from, tcp::stream& to) {
-  timeout_stream patient(from, 60s);
-  co_await or_return(copy(patient, to));
-  co_return to.shutdown_write();  // the other direction may go on
-}
-
+// What is read is written before more is read: so a reader that is slow makes the sender wait. A side that is silent
+// for a minute ends both.
 task<result<void>> carry_both(tcp::stream client, socket_address to) {
   auto server = co_await or_return(within(3s, tcp::connect(to)));
-  auto both = when_all(carry(client, server), carry(server, client));
-  co_await or_return(std::move(both));
+  timeout_stream patient_client(client, 60s), patient_server(server, 60s);
+  co_await or_return(copy_bidirectional(patient_client, patient_server));
   co_return {};
 }
 

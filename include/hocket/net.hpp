@@ -20,6 +20,7 @@
 #include <hocket/io/timeout_stream.hpp>
 #include <hocket/io/unique_fd.hpp>
 #include <hocket/net/address.hpp>
+#include <hocket/net/copy_bidirectional.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/net/socket_stream.hpp>
 #include <hocket/net/tcp.hpp>

@@ -1,5 +1,6 @@
 // Buffered readers and writers, and copies: for every kind that waits for I/O.
 #pragma once
+#include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/io/buffered_reader.hpp>
 #include <hocket/io/buffered_writer.hpp>
@@ -184,6 +185,85 @@ TEST_CASE_TEMPLATE("what was read stays for the next read, if a deadline ends th
   const int reader = world.start(read);
   world.finish();
   CHECK(world.ended(reader) == fate::ended);
+}
+
+static_assert(hocket::collecting_sink<hocket::buffered_writer<hocket::stream>>);
+static_assert(!hocket::collecting_sink<hocket::stream> && !hocket::byte_sink<hocket::buffered_writer<hocket::stream>>);
+
+// The reader would wait for ever if the writer kept its bytes until there are enough. A source that lends and one that
+// does not, without a limit and with one.
+TEST_CASE_TEMPLATE("a copy to a writer leaves no byte there while its source is silent", Kind, HOCKET_IO_KINDS) {
+  for (const bool lends : {true, false}) {
+    for (const bool has_limit : {false, true}) {
+      typename Kind::wires net;
+      auto [near, in] = net.connected();
+      auto [out, far] = net.connected();
+      Kind world(net);
+      auto carry = [&]() -> typename Kind::body {
+        hocket::buffered_writer writer(out);
+        plain_stream plain{in};
+        hocket::result<std::size_t> copied;
+        if (lends && has_limit) copied = co_await hocket::copy(in, writer, 1000);
+        else if (lends) copied = co_await hocket::copy(in, writer);
+        else if (has_limit) copied = co_await hocket::copy(plain, writer, 1000);
+        else copied = co_await hocket::copy(plain, writer);
+        CHECK(copied == std::size_t{60});
+        CHECK(writer.size() == 0);
+        out.close();
+      };
+      auto converse = [&]() -> typename Kind::body {
+        std::array<char, 6> answer{};
+        for (int i = 0; i < 10; ++i) {
+          auto sent = co_await near.write_all("a word");
+          CHECK(sent.has_value());
+          auto read = co_await far.read_exactly(answer);
+          CHECK(read == answer.size());
+        }
+        near.close();
+        auto end = co_await far.read_some(answer);
+        CHECK(end == std::size_t{0});
+      };
+      const int carrier = world.start(carry);
+      const int partner = world.start(converse);
+      world.finish();
+      CHECK(world.ended(carrier) == fate::ended);
+      CHECK(world.ended(partner) == fate::ended);
+    }
+  }
+}
+
+struct letters {
+  int rest = 100;
+  hocket::task<hocket::result<std::size_t>> read_some(hocket::mutable_buffer into) {
+    if (rest == 0) co_return std::size_t{0};
+    --rest;
+    *reinterpret_cast<char*>(into.data()) = 'l';
+    co_return std::size_t{1};
+  }
+};
+struct counting_sink {
+  int writes = 0;
+  std::size_t bytes = 0;
+  hocket::task<hocket::result<std::size_t>> write_all(hocket::const_buffer from) {
+    ++writes;
+    bytes += from.size();
+    co_return from.size();
+  }
+};
+
+// While its source gives bytes, the writer collects them: far fewer writes than pieces.
+TEST_CASE("a copy to a writer is flushed when it has enough, and at the end") {
+  letters source;
+  counting_sink sink;
+  hocket::buffered_writer writer(sink, 30);
+  CHECK(hocket::sync_wait(hocket::copy(source, writer)) == std::size_t{100});
+  CHECK(sink.bytes == 100);
+  CHECK(sink.writes == 4);
+  CHECK(writer.size() == 0);
+  source.rest = 100;
+  CHECK(hocket::sync_wait(hocket::copy(source, writer, 31)) == std::size_t{31});
+  CHECK(sink.writes == 6);
+  CHECK(source.rest == 69);
 }
 
 TEST_CASE_TEMPLATE("a copy carries everything, and at most what it is told", Kind, HOCKET_IO_KINDS) {

@@ -35,6 +35,14 @@ concept byte_sink = requires(S& sink, const_buffer data) {
   { sink.write_all(data) } -> detail::gives_result<std::size_t>;
 };
 
+// A sink that collects small writes until flush(): buffered_writer. size() is how many bytes it has collected.
+template <class S>
+concept collecting_sink = requires(S& sink, const_buffer data) {
+  { sink.write(data) } -> detail::gives_result<void>;
+  { sink.flush() } -> detail::gives_result<void>;
+  { sink.size() } -> std::convertible_to<std::size_t>;
+};
+
 // A source and a sink.
 template <class S>
 concept byte_stream = byte_source<S> && byte_sink<S>;

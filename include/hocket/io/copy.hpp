@@ -1,10 +1,13 @@
-// copy: writes all bytes of a source to a sink.
+// copy: writes all bytes of a source to a sink. For both directions of two streams: net/copy_bidirectional.hpp.
 //
 //   std::size_t bytes = co_await or_return(copy(client, server));       // until the client has closed its side
 //   co_await or_return(server.shutdown_write());
 //
-// Limits. At most 16 KB are read and not yet written, so a slow sink slows the source down. A copy without a limit from
-// a lending source has no buffer while it waits for bytes.
+// A sink that collects (buffered_writer) is flushed at the end of the source, and before each wait for the source: no
+// byte lies in the writer while the source is silent.
+//
+// Limits. At most 16 KB are read and not yet written, and what a sink has collected, so a slow sink slows the source
+// down. A copy without a limit from a lending source has no buffer while it waits for bytes.
 //
 // Errors: the errors of the source and of the sink.
 //
@@ -12,17 +15,42 @@
 #pragma once
 #include <hocket/coro/detail/frame_allocator.hpp>
 #include <hocket/coro/task.hpp>
+#include <hocket/coro/timeout_task.hpp>
 #include <hocket/io/byte_stream.hpp>
+#include <hocket/time/within.hpp>
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+namespace detail {
+
+using copy_buffer = std::vector<char, frame_allocator<char>>;
+inline constexpr std::size_t unlimited_copy = std::numeric_limits<std::size_t>::max();
+
+// read(), after the sink was flushed if there is nothing to read now. Without a deadline for read() that is unknown.
+template <class Sink, class Read>
+auto read_or_flush(Sink& sink, Read read) -> task<decltype(get_awaiter(read()).await_resume())> {
+  if (sink.size() != 0) {
+    if constexpr (!std::is_void_v<decltype(within(duration::zero(), read()))>) {
+      auto present = co_await within(duration::zero(), read());
+      if (present || present.error() != std::errc::timed_out) co_return present;
+    }
+    result<void> flushed = co_await sink.flush();
+    if (!flushed) co_return failure(flushed.error());
+  }
+  co_return co_await read();
+}
+
+}  // namespace detail
+
 // Copies at most `max_size` bytes. Returns how many bytes it copied; so do the next functions.
 template <byte_source Source, byte_sink Sink>
+  requires(!collecting_sink<Sink>)
 task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size) {
-  std::vector<char, detail::frame_allocator<char>> buffer(std::min(max_size, detail::lending::most_bytes));
+  detail::copy_buffer buffer(std::min(max_size, detail::lending::most_bytes));
   std::size_t copied = 0;
   while (copied != max_size) {
     result<std::size_t> read =
@@ -37,11 +65,12 @@ task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size)
 }
 
 template <byte_source Source, byte_sink Sink>
-  requires(!lending_source<Source>)
+  requires(!lending_source<Source> && !collecting_sink<Sink>)
 task<result<std::size_t>> copy(Source& source, Sink& sink) {
-  return copy(source, sink, std::numeric_limits<std::size_t>::max());
+  return copy(source, sink, detail::unlimited_copy);
 }
 template <lending_source Source, byte_sink Sink>
+  requires(!collecting_sink<Sink>)
 task<result<std::size_t>> copy(Source& source, Sink& sink) {
   std::size_t copied = 0;
   for (;;) {
@@ -52,6 +81,44 @@ task<result<std::size_t>> copy(Source& source, Sink& sink) {
     if (!written) co_return failure(written.error());
     copied += *written;
   }
+}
+
+template <byte_source Source, collecting_sink Sink>
+task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size) {
+  detail::copy_buffer buffer(std::min(max_size, detail::lending::most_bytes));
+  std::size_t copied = 0;
+  while (copied != max_size) {
+    const mutable_buffer room(buffer.data(), std::min(buffer.size(), max_size - copied));
+    result<std::size_t> read = co_await detail::read_or_flush(sink, [&] { return source.read_some(room); });
+    if (!read) co_return failure(read.error());
+    if (*read == 0) break;
+    result<void> written = co_await sink.write(const_buffer(buffer.data(), *read));
+    if (!written) co_return failure(written.error());
+    copied += *read;
+  }
+  result<void> flushed = co_await sink.flush();
+  if (!flushed) co_return failure(flushed.error());
+  co_return copied;
+}
+template <byte_source Source, collecting_sink Sink>
+  requires(!lending_source<Source>)
+task<result<std::size_t>> copy(Source& source, Sink& sink) {
+  return copy(source, sink, detail::unlimited_copy);
+}
+template <lending_source Source, collecting_sink Sink>
+task<result<std::size_t>> copy(Source& source, Sink& sink) {
+  std::size_t copied = 0;
+  for (;;) {
+    result<borrowed_bytes> read = co_await detail::read_or_flush(sink, [&] { return source.read_borrowed(); });
+    if (!read) co_return failure(read.error());
+    if (read->empty()) break;
+    result<void> written = co_await sink.write(*read);
+    if (!written) co_return failure(written.error());
+    copied += read->size();
+  }
+  result<void> flushed = co_await sink.flush();
+  if (!flushed) co_return failure(flushed.error());
+  co_return copied;
 }
 
 }}  // namespace hocket

@@ -154,8 +154,8 @@ TEST_CASE("a direction is ready to write while the other end has room for a byte
     auto full = co_await within(1ms, to.writable());
     CHECK(full.error_or({}) == std::errc::timed_out);
     from.close();
-    auto gone = co_await to.writable();
-    CHECK(gone.has_value());
+    auto ended = co_await to.writable();
+    CHECK(ended.has_value());
     put = co_await to.write_some("x");
     CHECK(put.error_or({}) == std::errc::broken_pipe);
   };

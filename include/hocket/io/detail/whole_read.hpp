@@ -20,7 +20,7 @@ struct whole_read {
   std::size_t room() const noexcept { return text.size() - size; }
 
   std::string own;
-  std::string& text;     // its first `size` characters are what was read, behind what was there before
+  std::string& text;     // its first `size` characters: the caller's, and then the bytes of the stream
   std::size_t size = 0;  // may pass the limit by one
   const std::size_t limit;
 };
