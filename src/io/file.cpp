@@ -105,21 +105,21 @@ result<std::size_t> write_all_in_order(int fd, const_buffer from) noexcept {
 // Reads a file from its beginning to its end.
 class whole_file {
  public:
-  explicit whole_file(int fd) noexcept : fd_(fd) {}
+  whole_file(int fd, std::size_t limit) noexcept : fd_(fd), limit_(limit) {}
 
   // The size that the system reports is where it begins: of files in /proc it is 0.
-  result<std::string> read(std::size_t limit) {
+  result<std::string> read() {
     if (::fstat(fd_, &facts_) != 0) return failure_of_transfer(errno);
-    const auto reported = static_cast<std::size_t>(std::max<off_t>(facts_.st_size, 0));
-    if (S_ISREG(facts_.st_mode) && reported > limit) return failure_of_transfer(EFBIG);
+    const auto size_hint = static_cast<std::size_t>(std::max<off_t>(facts_.st_size, 0));
+    if (S_ISREG(facts_.st_mode) && size_hint > limit_) return failure_of_transfer(EFBIG);
     std::string all;
     std::size_t size = 0;
     do {
-      all.resize(std::max({reported + 1, 2 * size, std::size_t{4096}}));
-      const result<std::size_t> returned_item = fill(all.data() + size, all.size() - size, size);
-      if (!returned_item) return failure(returned_item.error());
-      size += *returned_item;
-      if (size > limit) return failure_of_transfer(EFBIG);
+      all.resize(std::max({size_hint + 1, 2 * size, std::size_t{4096}}));
+      const result<std::size_t> count = fill(all.data() + size, all.size() - size, size);
+      if (!count) return failure(count.error());
+      size += *count;
+      if (size > limit_) return failure_of_transfer(EFBIG);
     } while (size == all.size());
     all.resize(size);
     return all;
@@ -128,14 +128,26 @@ class whole_file {
  private:
   result<std::size_t> fill(char* into, std::size_t size, std::size_t offset) noexcept {
     if (has_positions_) {
-      const result<std::size_t> returned_item = read_from(fd_, into, size, offset);
-      if (returned_item || !has_no_positions(returned_item.error(), facts_.st_mode)) return returned_item;
+      const result<std::size_t> count = read_from(fd_, into, size, offset);
+      if (count || !has_no_positions(count.error(), facts_.st_mode)) return count;
       has_positions_ = false;
     }
-    return move_all(size, [&](std::size_t done, std::size_t count) { return read_in_order(fd_, into + done, count); });
+    return fill_in_order(into, size, offset);
+  }
+  // Its writer may keep a pipe open: so no read follows after the limit.
+  result<std::size_t> fill_in_order(char* into, std::size_t size, std::size_t offset) noexcept {
+    std::size_t done = 0;
+    while (done != size && offset + done <= limit_) {
+      const ssize_t count = repeated([&] { return read_in_order(fd_, into + done, size - done); });
+      if (count < 0) return failure_of_transfer(errno);
+      if (count == 0) break;
+      done += static_cast<std::size_t>(count);
+    }
+    return done;
   }
 
   const int fd_;
+  const std::size_t limit_;
   struct stat facts_{};
   bool has_positions_ = true;
 };
@@ -208,7 +220,7 @@ result<std::size_t> append_to_file(file_reference reference, const_buffer data) 
 
 result<std::string> read_whole_file(file_reference reference, std::size_t limit) {
   const used_fd used = use_fd(reference);
-  return whole_file(*used).read(limit);
+  return whole_file(*used, limit).read();
 }
 
 result<std::uint64_t> size_of_file(file_reference reference) noexcept {
@@ -232,7 +244,7 @@ result<std::string> read_named_file(const std::string& path, std::size_t limit) 
   const int fd = open_fd(path, {});
   if (fd < 0) return failure_of_transfer(-fd);
   const unique_fd from(fd);
-  return whole_file(fd).read(limit);
+  return whole_file(fd, limit).read();
 }
 
 result<std::size_t> write_named_file(const std::string& path, const_buffer data, unsigned permissions) {

@@ -8,7 +8,6 @@
 #include <hocket/io/unique_fd.hpp>
 #include <hocket/time/within.hpp>
 
-#include "support/death.hpp"
 #include "support/numbers.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -22,6 +21,7 @@
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 using namespace hocket;
 using namespace hocket_test;
@@ -29,11 +29,31 @@ using namespace std::chrono_literals;
 
 namespace {
 
-template <class Body>
-void check_in_child(Body body) {
-  const child_end end = end_of_child(body);
-  INFO(end.errors);
-  CHECK(end.returned);
+// Number 0 or 1 is a copy of another, as long as this lives. In this process: a child of it could not start threads.
+class replaced_number {
+ public:
+  replaced_number(int number, int source) : number_(number), saved_(::fcntl(number, F_DUPFD_CLOEXEC, 3)) {
+    REQUIRE(::dup2(source, number) == number);
+  }
+  replaced_number(const replaced_number&) = delete;
+  replaced_number& operator=(const replaced_number&) = delete;
+  ~replaced_number() {
+    if (saved_ < 0) ::close(number_);
+    else ::dup2(saved_, number_);
+    if (saved_ >= 0) ::close(saved_);
+  }
+
+ private:
+  const int number_, saved_;
+};
+
+result<std::string> read_standard_input(int source) {
+  const replaced_number input(0, source);
+  return sync_wait(read_file("/dev/stdin"));
+}
+result<std::size_t> write_standard_output(int source, std::string_view words) {
+  const replaced_number output(1, source);
+  return sync_wait(write_file("/dev/stdout", words));
 }
 
 struct fifo {
@@ -104,11 +124,14 @@ TEST_CASE("a named pipe is read as a whole file") {
   }
 }
 
-TEST_CASE("a named pipe that gives more than the limit is too large") {
-  const fifo named;
-  std::thread writer = writer_of(named.path, std::string(5, 'x'));
-  CHECK(sync_wait(read_file(named.path, 4)).error_or({}) == std::errc::file_too_large);
-  writer.join();
+TEST_CASE("a named pipe that gives more than the limit is too large, though its writer keeps it open") {
+  for (const std::size_t limit : {std::size_t{0}, std::size_t{4}, std::size_t{5000}}) {
+    const fifo named;
+    const unique_fd both(::open(named.path.c_str(), O_RDWR | O_CLOEXEC));
+    const std::string text(limit + 1, 'x');
+    REQUIRE(::write(both.native_handle(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    CHECK(sync_wait(read_file(named.path, limit)).error_or({}) == std::errc::file_too_large);
+  }
 }
 
 TEST_CASE("a named pipe is written as a whole file, and appended to") {
@@ -131,62 +154,57 @@ TEST_CASE("a named pipe is written as a whole file, and appended to") {
 }
 
 TEST_CASE("a whole write to a pipe whose reader goes is an error, and no signal") {
-  check_in_child([] {
-    ::signal(SIGPIPE, SIG_DFL);
-    const fifo named;
-    const std::string text(300'000, 'w');
-    std::string read;
-    std::thread reader = reader_of(named.path, read, 10);
-    CHECK(sync_wait(write_file(named.path, text)).error_or({}) == std::errc::broken_pipe);
-    reader.join();
-    read.clear();
-    reader = reader_of(named.path, read, 10);
-    auto opened = sync_wait(file::open(named.path, {.read = false, .append = true})).value();
-    CHECK(sync_wait(opened.append(text)).error_or({}) == std::errc::broken_pipe);
-    reader.join();
-  });
+  const auto before = ::signal(SIGPIPE, SIG_DFL);
+  const fifo named;
+  const std::string text(300'000, 'w');
+  std::string read;
+  std::thread reader = reader_of(named.path, read, 10);
+  CHECK(sync_wait(write_file(named.path, text)).error_or({}) == std::errc::broken_pipe);
+  reader.join();
+  read.clear();
+  reader = reader_of(named.path, read, 10);
+  auto opened = sync_wait(file::open(named.path, {.read = false, .append = true})).value();
+  CHECK(sync_wait(opened.append(text)).error_or({}) == std::errc::broken_pipe);
+  reader.join();
+  ::signal(SIGPIPE, before);
 }
 
 TEST_CASE("the standard input is read as a whole file: a pipe, a file, a terminal") {
   const temporary_folder folder;
   const std::string name = folder / "file";
-  check_in_child([&] {
-    number_pipe pipe;
-    ::dup2(pipe.in, 0);
-    CHECK(::write(pipe.out, "of a pipe", 9) == 9);
-    ::close(std::exchange(pipe.out, -1));
-    CHECK(sync_wait(read_file("/dev/stdin")) == "of a pipe");
-    CHECK(sync_wait(write_file(name, "of a file")) == std::size_t{9});
-    const int regular = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-    ::dup2(regular, 0);
-    CHECK(sync_wait(read_file("/dev/stdin")) == "of a file");
-    const terminal ends;
-    ::dup2(ends.slave, 0);
-    constexpr std::string_view line = "of a terminal\n\x04";
-    CHECK(::write(ends.master, line.data(), line.size()) == static_cast<ssize_t>(line.size()));
-    CHECK(sync_wait(read_file("/dev/stdin")) == "of a terminal\n");
-    CHECK(sync_wait(read_file("/dev/null")) == "");
-    CHECK(sync_wait(read_file("/dev/zero", 10'000)).error_or({}) == std::errc::file_too_large);
-  });
+  number_pipe pipe;
+  REQUIRE(::write(pipe.out, "of a pipe", 9) == 9);
+  ::close(std::exchange(pipe.out, -1));
+  CHECK(read_standard_input(pipe.in) == "of a pipe");
+  CHECK(sync_wait(write_file(name, "of a file")) == std::size_t{9});
+  const unique_fd regular(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  CHECK(read_standard_input(regular.native_handle()) == "of a file");
+  const terminal ends;
+  constexpr std::string_view line = "of a terminal\n\x04";
+  REQUIRE(::write(ends.master, line.data(), line.size()) == static_cast<ssize_t>(line.size()));
+  CHECK(read_standard_input(ends.slave) == "of a terminal\n");
+  ::close(ends.slave);
+  ::close(ends.master);
 }
 
 TEST_CASE("the standard output is written as a whole file: a pipe, a file") {
   const temporary_folder folder;
   const std::string name = folder / "file";
-  check_in_child([&] {
-    const number_pipe pipe;
-    ::dup2(pipe.out, 1);
-    CHECK(sync_wait(write_file("/dev/stdout", "to a pipe")) == std::size_t{9});
-    std::array<char, 16> buffer{};
-    CHECK(::read(pipe.in, buffer.data(), buffer.size()) == 9);
-    CHECK(std::string_view(buffer.data(), 9) == "to a pipe");
-    const int regular = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    ::dup2(regular, 1);
-    CHECK(sync_wait(write_file("/dev/stdout", "to a file")) == std::size_t{9});
-    CHECK(sync_wait(read_file(name)) == "to a file");
-    CHECK(sync_wait(write_file("/dev/null", "away")) == std::size_t{4});
-    CHECK(sync_wait(write_file("/dev/full", "away")).error_or({}) == std::errc::no_space_on_device);
-  });
+  const number_pipe pipe;
+  CHECK(write_standard_output(pipe.out, "to a pipe") == std::size_t{9});
+  std::array<char, 16> buffer{};
+  CHECK(::read(pipe.in, buffer.data(), buffer.size()) == 9);
+  CHECK(std::string_view(buffer.data(), 9) == "to a pipe");
+  const unique_fd regular(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  CHECK(write_standard_output(regular.native_handle(), "to a file") == std::size_t{9});
+  CHECK(sync_wait(read_file(name)) == "to a file");
+}
+
+TEST_CASE("devices without an end, and without room, are read and written as whole files within their limits") {
+  CHECK(sync_wait(read_file("/dev/null")) == "");
+  CHECK(sync_wait(read_file("/dev/zero", 10'000)).error_or({}) == std::errc::file_too_large);
+  CHECK(sync_wait(write_file("/dev/null", "away")) == std::size_t{4});
+  CHECK(sync_wait(write_file("/dev/full", "away")).error_or({}) == std::errc::no_space_on_device);
 }
 
 TEST_CASE("an adopted pipe is read as a whole file, whether it blocks or not") {

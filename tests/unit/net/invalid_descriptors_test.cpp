@@ -323,7 +323,10 @@ TEST_CASE("each call at an object without a descriptor, or with a closed one, is
   check_empty_and_closed(tcp::listener::bind("127.0.0.1:0").value(), listener_calls());
   check_empty_and_closed(event_counter::make().value(), counter_calls());
   const temporary_folder folder;
-  check_empty_and_closed(sync_wait(file::open(folder / "file", {.write = true, .create = true})).value(), file_calls());
+  blocking_pool pool{blocking_pool_options{}};  // which ends with the test, and its threads, too
+  file closed = sync_wait(file::open(pool, folder / "file", {.write = true, .create = true})).value();
+  closed.close();
+  check_all_bad(closed, file_calls());
   process none;
   CHECK(ended(none.wait()) == std::errc::bad_file_descriptor);
   CHECK(error_of(none.signal(SIGTERM)) == std::errc::bad_file_descriptor);
@@ -365,7 +368,12 @@ TEST_CASE("each call at a descriptor of an odd kind ends") {
   check_all_end<udp::socket>(name, udp_calls(), &by_adopt<udp::socket>);
   check_all_end<tcp::listener>(name, listener_calls(), &by_adopt<tcp::listener>);
   check_all_end<event_counter>(name, counter_calls(), &by_adopt<event_counter>);
-  check_all_end<file>(name, file_calls(), &by_adopt<file>);
+  blocking_pool pool{blocking_pool_options{}};
+  check_all_end<file>(name, file_calls(), [&pool](int fd) -> std::optional<file> {
+    auto adopted = file::adopt(fd, &pool);
+    if (!adopted) return std::nullopt;
+    return std::move(*adopted);
+  });
 }
 
 TEST_CASE("each call with the number of a descriptor of an odd kind ends") {
