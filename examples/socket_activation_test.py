@@ -14,7 +14,7 @@ def start(program, sockets, names, pid=None):
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        spare = [os.dup2(one.fileno(), 100 + place) for place, one in enumerate(sockets)]
+        spare = [os.dup2(passed.fileno(), 100 + place) for place, passed in enumerate(sockets)]
         os.dup2(writer, 1)
         for place, number in enumerate(spare):
             os.dup2(number, FIRST_FD + place)
@@ -34,10 +34,10 @@ def finish(child, output):
 
 
 def listening(family, address):
-    one = socket.socket(family, socket.SOCK_STREAM)
-    one.bind(address)
-    one.listen()
-    return one
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.bind(address)
+    listener.listen()
+    return listener
 
 
 def ask(client):

@@ -79,13 +79,13 @@ bool has_no_positions(const std::error_code& error, mode_t mode) noexcept {
 // A file that was adopted may not block: then this thread waits for it. The end of a terminal is reported as an error.
 ssize_t read_in_order(int fd, void* into, std::size_t size) noexcept {
   for (;;) {
-    const ssize_t returned_item = ::read(fd, into, size);
+    const ssize_t count = ::read(fd, into, size);
     const int error = errno;
-    if (returned_item >= 0) return returned_item;
+    if (count >= 0) return returned_item;
     if (error == EIO && system_calls::is_hung_up(fd)) return 0;
     pollfd ready{fd, POLLIN, 0};
     if (error == EAGAIN && ::poll(&ready, 1, -1) > 0) continue;
-    return errno = error, returned_item;
+    return errno = error, count;
   }
 }
 

@@ -125,8 +125,8 @@ task<result<void>> use_udp() {
   auto none = co_await within(0ms, far->receive(room));
   if (none || none.error() != std::errc::timed_out) co_return failure(none ? std::error_code() : none.error());
   co_await or_return(within(long_enough, near->send("datagram", far->local_address())));
-  const auto returned_item = co_await or_return(within(long_enough, far->receive(room)));
-  CHECK(returned_item.size == 8);
+  const auto datagram = co_await or_return(within(long_enough, far->receive(room)));
+  CHECK(datagram.size == 8);
   co_return {};
 }
 
