@@ -79,6 +79,11 @@ look_operation::look_operation(open_descriptor& record, looking awaited) noexcep
 peer_end_operation::peer_end_operation(open_descriptor& record) noexcept
     : transfer_operation(record.peer, call_kind::look, nullptr, POLLRDHUP) {}
 
+result<peer_end> peer_end_operation::take() noexcept {
+  if (error != 0) return failure_of_transfer(error);
+  return static_cast<peer_end>(done);
+}
+
 }  // namespace detail
 
 namespace {

@@ -53,11 +53,7 @@ struct descriptor_access;
 struct peer_end_operation : transfer_operation {
   using value_type = peer_end;
   explicit peer_end_operation(open_descriptor& record) noexcept;
-  result<peer_end> take() noexcept {
-    if (error != 0) [[unlikely]]
-      return failure_of_transfer(error);
-    return static_cast<peer_end>(done);
-  }
+  result<peer_end> take() noexcept;
 };
 
 }  // namespace detail

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <doctest/doctest.h>
@@ -55,6 +56,9 @@ result<std::size_t> write_standard_output(int source, std::string_view words) {
   const replaced_number output(1, source);
   return sync_wait(write_file("/dev/stdout", words));
 }
+
+std::atomic<int> broken_pipes{0};
+void count_broken_pipe(int) { ++broken_pipes; }
 
 struct fifo {
   fifo() { REQUIRE(::mkfifo(path.c_str(), 0600) == 0); }
@@ -154,7 +158,8 @@ TEST_CASE("a named pipe is written as a whole file, and appended to") {
 }
 
 TEST_CASE("a whole write to a pipe whose reader goes is an error, and no signal") {
-  const auto before = ::signal(SIGPIPE, SIG_DFL);
+  broken_pipes = 0;
+  const auto before = ::signal(SIGPIPE, &count_broken_pipe);
   const fifo named;
   const std::string text(300'000, 'w');
   std::string read;
@@ -167,6 +172,7 @@ TEST_CASE("a whole write to a pipe whose reader goes is an error, and no signal"
   CHECK(sync_wait(opened.append(text)).error_or({}) == std::errc::broken_pipe);
   reader.join();
   ::signal(SIGPIPE, before);
+  CHECK(broken_pipes == 0);
 }
 
 TEST_CASE("the standard input is read as a whole file: a pipe, a file, a terminal") {

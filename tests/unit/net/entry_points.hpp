@@ -35,10 +35,21 @@ std::error_code error_of(const result<T>& outcome) {
   return outcome ? std::error_code() : outcome.error();
 }
 
-// Nothing waits longer.
+// How long a call may wait. A call that must end at once has a minute, in case the machine is busy.
+inline duration longest_wait = 1min;
+
+// Shorter, as long as this lives: for calls that need not end by themselves.
+class short_waits {
+ public:
+  short_waits() noexcept { longest_wait = 2ms; }
+  short_waits(const short_waits&) = delete;
+  short_waits& operator=(const short_waits&) = delete;
+  ~short_waits() { longest_wait = 1min; }
+};
+
 template <class Operation>
 std::error_code ended(Operation&& operation) {
-  return error_of(sync_wait(within(2ms, std::forward<Operation>(operation))));
+  return error_of(sync_wait(within(longest_wait, std::forward<Operation>(operation))));
 }
 
 inline std::array<char, 8> room{};

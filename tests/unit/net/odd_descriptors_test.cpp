@@ -97,6 +97,7 @@ std::optional<Object> by_adopt(int fd) {
 }  // namespace
 
 TEST_CASE("each call at a descriptor of an odd kind ends") {
+  const short_waits until_the_end;
   const temporary_folder folder;
   const std::string name = folder / "file";
   check_all_end<stream>(name, stream_calls(), &over_descriptor<stream>);
@@ -115,6 +116,7 @@ TEST_CASE("each call at a descriptor of an odd kind ends") {
 }
 
 TEST_CASE("each call with the number of a descriptor of an odd kind ends") {
+  const short_waits until_the_end;
   const temporary_folder folder;
   for (const odd_descriptor& odd : odd_descriptors(folder / "file")) {
     CAPTURE(odd.name);
@@ -131,6 +133,7 @@ TEST_CASE("each call with the number of a descriptor of an odd kind ends") {
 
 // A number that a descriptor of the library owns already, and one that an epoll of the library watches.
 TEST_CASE("each call with the number of a descriptor that another object owns ends, and leaves it to its owner") {
+  const short_waits until_the_end;
   for (const auto& call : number_calls()) {
     if (std::string_view(call.name).find("adopt") != std::string_view::npos) continue;
     CAPTURE(call.name);
