@@ -143,7 +143,6 @@ TEST_CASE("the limit of 64 KB is exact, too, and so is that of a source that len
         buffered_reader lines(reader, limit);
         std::size_t sent = 0;
         std::string text = words + end + "next\n";
-        result<std::optional<std::string_view>> line;
         for (const std::size_t part : {size / 2, size - size / 2, text.size() - size}) {
           REQUIRE(sync_wait(writer.write_all(std::string_view(text).substr(sent, part))) == part);
           sent += part;
