@@ -1,16 +1,17 @@
-#include <hocket/base/detail/own_fds.hpp>
 #include <hocket/io/process.hpp>
-#include <hocket/io/unique_fd.hpp>
+
+#include <hocket/io/detail/descriptor_limit.hpp>
+#include <hocket/time/within.hpp>
 
 #include "io/child.hpp"
+#include "io/child_streams.hpp"
+#include "io/child_texts.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <fcntl.h>
-#include <spawn.h>
-#include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -20,231 +21,144 @@ using namespace detail;
 
 namespace {
 
-constexpr int fd_of_in = 0, fd_of_out = 1, fd_of_err = 2;
-
-// What posix_spawn(3) wants to know, each with its end.
-struct spawn_actions {
-  spawn_actions() noexcept { error = ::posix_spawn_file_actions_init(&all); }
-  spawn_actions(const spawn_actions&) = delete;
-  spawn_actions& operator=(const spawn_actions&) = delete;
-  ~spawn_actions() { ::posix_spawn_file_actions_destroy(&all); }
-  void note(int returned) noexcept {
-    if (error == 0) error = returned;
-  }
-  posix_spawn_file_actions_t all;
-  int error;  // the first one
-};
-
-struct spawn_attributes {
-  explicit spawn_attributes(const process_options& options) noexcept {
-    ::posix_spawnattr_init(&all);
-    sigset_t none, defaults;
-    sigemptyset(&none);
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    ::posix_spawnattr_setsigmask(&all, &none);
-    ::posix_spawnattr_setsigdefault(&all, &defaults);
-    int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    if (options.new_session) flags |= POSIX_SPAWN_SETSID;
-    else if (options.new_group) flags |= POSIX_SPAWN_SETPGROUP;
-    ::posix_spawnattr_setflags(&all, static_cast<short>(flags));
-  }
-  spawn_attributes(const spawn_attributes&) = delete;
-  spawn_attributes& operator=(const spawn_attributes&) = delete;
-  ~spawn_attributes() { ::posix_spawnattr_destroy(&all); }
-  posix_spawnattr_t all;
-};
-
-// A standard stream of the child to be.
-struct planned_stream {
-  unique_fd own;     // the child's end, closed here once the child has it
-  int source = -1;   // what the child gets; -1: what it inherits
-  unique_fd parent;  // our end of a pipe
-};
-
-// Numbers below 3 are replaced in the child one by one, so no source may be one of them. An error number, or 0.
-int move_above_standard(planned_stream& one) noexcept {
-  if (one.source < 0 || one.source > 2) return 0;
-  const int copy = ::fcntl(one.source, F_DUPFD_CLOEXEC, first_own_fd);
-  if (copy < 0) return errno;
-  one.own = unique_fd(copy);
-  one.source = copy;
-  return 0;
-}
-
-// Our end does not block. The child's does: programs expect that.
-int plan_pipe(planned_stream& one, bool child_reads) noexcept {
-  std::array<int, 2> ends{};
-  if (own_fds(::pipe2(ends.data(), O_CLOEXEC), ends) != 0) return errno;
-  one.own = unique_fd(child_reads ? ends[0] : ends[1]);
-  one.parent = unique_fd(child_reads ? ends[1] : ends[0]);
-  one.source = one.own.native_handle();
-  return ::fcntl(one.parent.native_handle(), F_SETFL, O_NONBLOCK | (child_reads ? O_WRONLY : O_RDONLY)) == 0 ? 0
-                                                                                                             : errno;
-}
-
-int plan_null(planned_stream& one) noexcept {
-  const int number = own_fd(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (number < 0) return errno;
-  one.own = unique_fd(number);
-  one.source = number;
-  return 0;
-}
-
-// An error number, or 0.
-int plan(planned_stream& one, const process_stream& wanted, int number) noexcept {
-  int error = 0;
-  switch (wanted.redirect) {
-    case process_stream::redirection::inherit: return 0;
-    case process_stream::redirection::to_out: return number == fd_of_err ? 0 : EINVAL;
-    case process_stream::redirection::pipe: error = plan_pipe(one, number == fd_of_in); break;
-    case process_stream::redirection::null: error = plan_null(one); break;
-    case process_stream::redirection::fd:
-      if (::fcntl(wanted.fd, F_GETFD) < 0) return errno;
-      one.source = wanted.fd;
-      break;
-  }
-  return error != 0 ? error : move_above_standard(one);
-}
-
-struct plan_of_streams {
-  std::array<planned_stream, 3> all;
-
-  int make(const process_options& options) noexcept {
-    const std::array<const process_stream*, 3> wanted{&options.in, &options.out, &options.err};
-    for (int i = 0; i < 3; ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      if (const int error = plan(all[at], *wanted[at], i)) return error;
-    }
-    return 0;
-  }
-  void describe(spawn_actions& to) const noexcept {
-    for (int i = 0; i < 3; ++i) {
-      const int source = all[static_cast<std::size_t>(i)].source;
-      if (source >= 0) to.note(::posix_spawn_file_actions_adddup2(&to.all, source, i));
-    }
-  }
-};
-
-// --- texts
-
-// As execve(2) wants them.
-class texts_for_exec {
- public:
-  void add(std::string_view text) { all_.emplace_back(text); }
-  char* const* data() {
-    for (std::string& one : all_) pointers_.push_back(one.data());
-    pointers_.push_back(nullptr);
-    return pointers_.data();
-  }
-
- private:
-  std::vector<std::string> all_;
-  std::vector<char*> pointers_;
-};
-
-std::string_view name_of(std::string_view variable) noexcept { return variable.substr(0, variable.find('=')); }
-
-bool has_variable(const text_list& among, std::string_view name) noexcept {
-  for (std::size_t i = 0; i < among.size(); ++i) {
-    if (name_of(among[i]) == name) return true;
-  }
-  return false;
-}
-
-bool are_valid(const text_list& arguments, const process_options& options) noexcept {
-  if (arguments.empty() || arguments[0].empty() || options.directory.find('\0') != std::string_view::npos) return false;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].find('\0') != std::string_view::npos) return false;
-  }
-  for (std::size_t i = 0; i < options.environment.size(); ++i) {
-    const std::string_view one = options.environment[i];
-    const std::size_t end_of_name = one.find('=');
-    if (end_of_name == 0 || end_of_name == std::string_view::npos || one.find('\0') != std::string_view::npos)
-      return false;
-  }
-  return true;
-}
-
-texts_for_exec copy_of(const text_list& texts) {
-  texts_for_exec copy;
-  for (std::size_t i = 0; i < texts.size(); ++i) copy.add(texts[i]);
-  return copy;
-}
-
-texts_for_exec environment_of(const process_options& options) {
-  texts_for_exec all = copy_of(options.environment);
-  for (char** one = environ; options.inherit_environment && one && *one; ++one) {
-    if (!has_variable(options.environment, name_of(*one))) all.add(*one);
-  }
-  return all;
-}
-
-// --- the start
-
 bool ignores_ends_of_children() noexcept {
   struct sigaction present{};
   ::sigaction(SIGCHLD, nullptr, &present);
   return present.sa_handler == SIG_IGN || (present.sa_flags & SA_NOCLDWAIT) != 0;
 }
 
-struct spawned {
-  pid_t id = -1;
-  int error = 0;
-};
-
-void describe(spawn_actions& to, const process_options& options, const plan_of_streams& streams) {
-  streams.describe(to);
-  if (options.err.redirect == process_stream::redirection::to_out)
-    to.note(::posix_spawn_file_actions_adddup2(&to.all, fd_of_out, fd_of_err));
-  if (!options.directory.empty())
-    to.note(::posix_spawn_file_actions_addchdir_np(&to.all, std::string(options.directory).c_str()));
+bool can_be_ignored(int signal) noexcept {
+  return signal > 0 && signal <= 64 && signal != SIGKILL && signal != SIGSTOP;
 }
 
-spawned spawn_program(const text_list& arguments, const process_options& options, const plan_of_streams& streams) {
-  texts_for_exec words = copy_of(arguments), variables = environment_of(options);
-  spawn_actions actions;
-  if (actions.error == 0) describe(actions, options, streams);
-  if (actions.error != 0) return {-1, actions.error};
-  const spawn_attributes attributes(options);
-  char* const* const vector = words.data();
-  spawned made;
-  made.error = ::posix_spawnp(&made.id, vector[0], &actions.all, &attributes.all, vector, variables.data());
-  return made;
+bool is_id(std::int64_t id) noexcept { return id >= -1 && id < static_cast<std::int64_t>(~std::uint32_t{0}); }
+
+bool are_valid(const process_options& options) noexcept {
+  const bool are_signals = std::all_of(options.ignored_signals.begin(), options.ignored_signals.end(), &can_be_ignored);
+  return are_signals && is_id(options.user) && is_id(options.group) && options.umask >= -1 && options.umask <= 0777;
+}
+
+// A signal that a set receives, and that was ignored before, would get its default action. SIGPIPE gets it.
+signal_bits ignored_signals(const process_options& options) noexcept {
+  signal_bits ignored = signals_ignored_before() & ~bit_of(SIGPIPE);
+  for (const int signal : options.ignored_signals) ignored |= bit_of(signal);
+  return ignored;
+}
+
+// First that of the descriptors, if this process has raised its own.
+std::vector<resource_limit> limits_of(const process_options& options) {
+  std::vector<resource_limit> limits;
+  rlimit present{};
+  if (const std::uint64_t soft = soft_limit_to_inherit(); soft != 0 && ::getrlimit(RLIMIT_NOFILE, &present) == 0)
+    limits.push_back({RLIMIT_NOFILE, soft, present.rlim_max});
+  limits.insert(limits.end(), options.limits.begin(), options.limits.end());
+  return limits;
+}
+
+// A process that may do so gives the groups of its user up with the user.
+long group_count_of(const process_options& options) noexcept {
+  if (!options.groups.empty()) return static_cast<long>(options.groups.size());
+  return options.user >= 0 && ::geteuid() == 0 ? 0 : -1;
+}
+
+// All that the child needs, in memory that stays until the program begins.
+class child_preparation {
+ public:
+  child_preparation(const text_list& arguments, const process_options& options)
+      : directory_(options.directory),
+        limits_(limits_of(options)),
+        programs_(programs_of(arguments[0])),
+        arguments_(arguments_of(arguments, options)),
+        variables_(environment_of(options)),
+        groups_(options.groups.begin(), options.groups.end()) {}
+
+  child_plan plan(const process_options& options, std::vector<fd_move>& moves) {
+    child_plan plan;
+    plan.ignored = ignored_signals(options);
+    plan.new_session = options.new_session;
+    plan.new_group = options.new_group;
+    plan.moves = moves.data();
+    plan.move_count = moves.size();
+    plan.umask = options.umask;
+    plan.limits = limits_.data();
+    plan.limit_count = limits_.size();
+    plan.groups = groups_.data();
+    plan.group_count = group_count_of(options);
+    plan.group = options.group;
+    plan.user = options.user;
+    if (!directory_.empty()) plan.directory = directory_.c_str();
+    plan.programs = programs_.data();
+    plan.arguments = arguments_.data();
+    plan.variables = variables_.data();
+    return plan;
+  }
+
+ private:
+  std::string directory_;
+  std::vector<resource_limit> limits_;
+  exec_texts programs_, arguments_, variables_;
+  std::vector<gid_t> groups_;
+};
+
+// An error, or nothing.
+std::error_code adopt_end(unique_fd& end, stream& into) noexcept {
+  if (!end) return {};
+  result<descriptor> owner = descriptor_access::take_over(end.native_handle(), descriptor_kind::other);
+  if (!owner) return owner.error();
+  end.release();
+  into = stream(std::move(*owner));
+  return {};
+}
+
+// Why no child can be started; 0: it can.
+int reason_against(const text_list& arguments, const process_options& options) noexcept {
+  if (!are_valid_texts(arguments, options) || !are_valid(options)) return EINVAL;
+  if (!has_pidfds()) return ENOSYS;
+  return ignores_ends_of_children() ? ECHILD : 0;
 }
 
 }  // namespace
 
 result<process> process::start(const text_arguments& texts, const process_options& options) {
   const text_list arguments = texts.list();
-  reap_orphans();
-  if (!are_valid(arguments, options)) return failure_of_transfer(EINVAL);
-  if (!has_pidfds()) return failure_of_transfer(ENOSYS);
-  if (ignores_ends_of_children()) return failure_of_transfer(ECHILD);
-  plan_of_streams streams;
-  if (const int error = streams.make(options)) return failure_of_transfer(error);
-  process made;
-  const std::array<stream*, 3> ours{&made.in_, &made.out_, &made.err_};
-  for (std::size_t i = 0; i < ours.size(); ++i) {
-    unique_fd& end = streams.all[i].parent;
-    if (!end) continue;
-    result<descriptor> at = descriptor_access::take_over(end.native_handle(), descriptor_kind::other);
-    if (!at) return failure(at.error());
-    end.release();
-    *ours[i] = stream(std::move(*at));
+  reap_detached();
+  if (const int error = reason_against(arguments, options)) return failure_of_transfer(error);
+  child_streams streams;
+  if (const int error = streams.prepare(options)) return failure_of_transfer(error);
+  process started;
+  const std::array<stream*, 3> ends{&started.in_, &started.out_, &started.err_};
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    if (const std::error_code error = adopt_end(streams.end_here(i), *ends[i])) return failure(error);
   }
-  const spawned program = spawn_program(arguments, options, streams);
-  if (program.error != 0) return failure_of_transfer(program.error);
-  result<descriptor> child = adopt_child(program.id, options.kill_on_destruction);
+  child_preparation preparation(arguments, options);
+  result<started_child> child =
+      start_child_process(preparation.plan(options, streams.moves()), options.kill_on_destruction);
   if (!child) return failure(child.error());
-  made.child_ = std::move(*child);
-  made.id_ = program.id;
-  return made;
+  started.child_ = std::move(child->owner);
+  started.id_ = child->id;
+  return started;
 }
 
 result<void> process::signal(int number) noexcept {
   if (const int error = signal_child(child_, number)) return failure_of_transfer(error);
   return {};
 }
+
+result<void> process::signal_group(int number) noexcept {
+  if (const int error = signal_group_of_child(child_, number)) return failure_of_transfer(error);
+  return {};
+}
+
+task<result<exit_status>> process::terminate(duration grace) {
+  const int refused = signal_child_and_group(child_, SIGTERM);
+  if (refused != 0 && refused != ESRCH) co_return failure_of_transfer(refused);
+  result<exit_status> status = co_await within(grace, wait());
+  if (status) co_return status;
+  signal_child_and_group(child_, SIGKILL);
+  if (status.error() != std::errc::timed_out) co_return status;
+  co_return co_await wait();
+}
+
+std::size_t process::reap_orphans() noexcept { return detail::reap_orphans(); }
 
 }}  // namespace hocket

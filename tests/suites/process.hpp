@@ -94,4 +94,26 @@ TEST_CASE_TEMPLATE("a child that a signal ends tells which one, and takes no mor
   CHECK(world.ended(worker) == fate::ended);
 }
 
+TEST_CASE_TEMPLATE("a child that ignores SIGTERM is ended by SIGKILL after the grace, and another by SIGTERM" *
+                       doctest::skip(starts_no_children()),
+                   Kind, HOCKET_IO_KINDS) {
+  Kind world;
+  auto work = [&]() -> typename Kind::body {
+    const int term[] = {SIGTERM};
+    auto deaf = hocket::process::start({"cat"}, {.in = hocket::process::pipe, .ignored_signals = term}).value();
+    auto late = co_await hocket::within(0ms, deaf.wait());
+    CHECK(late.error_or({}) == std::errc::timed_out);
+    auto killed = co_await deaf.terminate(1ms);
+    REQUIRE(killed.has_value());
+    CHECK(killed->signal() == SIGKILL);
+    auto heeds = hocket::process::start({"cat"}, {.in = hocket::process::pipe}).value();
+    auto ended = co_await heeds.terminate(20s);
+    REQUIRE(ended.has_value());
+    CHECK(ended->signal() == SIGTERM);
+  };
+  const int worker = world.start(work);
+  world.finish();
+  CHECK(world.ended(worker) == fate::ended);
+}
+
 }  // namespace hocket_test

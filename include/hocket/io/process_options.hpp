@@ -3,6 +3,7 @@
 #include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/detail/text_list.hpp>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -15,15 +16,39 @@ struct process_stream {
   int fd = -1;
 };
 
-// Options for process::start().
+// A further fd of a child process: `fd` of this process, which stays open during start(), by the number `number`, at
+// least 3, in the child.
+struct process_fd {
+  int number = -1;
+  int fd = -1;
+};
+static_assert(detail::owns_nothing<process_fd>);
+
+// A limit of a child process, as of setrlimit(2): RLIMIT_NOFILE, RLIMIT_AS, ...
+struct resource_limit {
+  static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
+  int resource = -1;
+  std::uint64_t soft = unlimited;
+  std::uint64_t hard = unlimited;
+};
+static_assert(detail::owns_nothing<resource_limit>);
+
+// Options for process::start(). Lists refer to arrays that have a name.
 struct process_options {
   process_stream in{}, out{}, err{};
-  std::string_view directory{};      // the working directory; empty: the directory of this process
-  text_list environment{};           // "NAME=value": added to the environment, replaces variables of these names
-  bool inherit_environment = true;   // false: the environment has these variables alone
-  bool new_group = false;            // a process group of its own: signals of the terminal do not reach it
-  bool new_session = false;          // a session of its own, without a terminal
-  bool kill_on_destruction = false;  // SIGKILL, if it runs when its process object is destroyed
+  std::span<const process_fd> fds{};        // further fds
+  std::string_view argv0{};                 // the name that the program gets; empty: the first argument
+  std::string_view directory{};             // the working directory; empty: the directory of this process
+  text_list environment{};                  // "NAME=value": added to the environment, replaces variables of these names
+  bool inherit_environment = true;          // false: the environment has these variables alone
+  bool new_group = false;                   // a process group of its own: signals of the terminal do not reach it
+  bool new_session = false;                 // a session of its own, without a terminal, with a group of its own
+  bool kill_on_destruction = false;         // SIGKILL to the child, or its own group, when its object is destroyed
+  std::int64_t user = -1, group = -1;       // ids that the child gets for good; -1: the ids of this process
+  std::span<const std::uint32_t> groups{};  // supplementary groups; none: see process.hpp
+  int umask = -1;                           // -1: the umask of this process
+  std::span<const resource_limit> limits{};  // the other limits are inherited
+  std::span<const int> ignored_signals{};    // beside the signals that this process ignores
 };
 static_assert(detail::owns_nothing<process_options>);
 

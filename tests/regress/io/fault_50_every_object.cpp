@@ -193,9 +193,11 @@ static_assert(object::expected == 112);
 // --- what a child does
 
 void uses(object& it) { it.use(); }
+// ThreadSanitizer starts no threads in the child of a process that has some.
 void uses_twice_and_destroys(object& it) {
   it.use();
-  std::thread([&] { it.use(); }).join();
+  if (detail::sanitizer == detail::sanitizer_kind::tsan) it.use();
+  else std::thread([&] { it.use(); }).join();
   it.destroy();
 }
 void destroys(object& it) { it.destroy(); }

@@ -202,6 +202,14 @@ TEST_CASE("whoever ignores the ends of children starts none, and a status that w
     CHECK(sync_wait(child.wait()).error_or({}) == std::errc::no_child_process);
     ::signal(SIGCHLD, SIG_IGN);
     CHECK(error_of_start({"true"}) == std::errc::no_child_process);
+    struct sigaction without_wait{};
+    without_wait.sa_handler = SIG_DFL;
+    without_wait.sa_flags = SA_NOCLDWAIT;
+    ::sigaction(SIGCHLD, &without_wait, nullptr);
+    CHECK(error_of_start({"true"}) == std::errc::no_child_process);
+    without_wait.sa_flags = 0;
+    ::sigaction(SIGCHLD, &without_wait, nullptr);
+    CHECK(output_of({"echo", "again"}) == "again\n");
   });
   INFO(end.errors);
   CHECK(end.how == "the body returned");
