@@ -1,5 +1,5 @@
-// FAULTS 50: a server beside children of its process. A signal that a child gets, and what a child does to its copies of
-// the server's fds, ends neither the server nor a connection.
+// FAULTS 50: a server beside children of its process. A signal that a child gets, and what a child does to its copies
+// of the server's fds, ends neither the server nor a connection.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/net/tcp.hpp>
