@@ -30,10 +30,10 @@
 //
 // Thread safety: one operation at a time. The source outlives the reader, and no other code reads from it.
 #pragma once
+#include <hocket/base/detail/platform/algobase.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/io/byte_stream.hpp>
 #include <hocket/io/detail/read_buffer.hpp>
-#include <algorithm>
 #include <optional>
 #include <string>
 

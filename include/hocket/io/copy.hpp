@@ -13,13 +13,12 @@
 //
 // Cancellation. A cancelled or timed out copy loses the bytes that it has read and not written.
 #pragma once
+#include <hocket/base/detail/platform/algobase.hpp>
 #include <hocket/coro/detail/frame_allocator.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/timeout_task.hpp>
 #include <hocket/io/byte_stream.hpp>
 #include <hocket/time/within.hpp>
-#include <algorithm>
-#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -28,10 +27,11 @@ namespace hocket { inline namespace HOCKET_ABI {
 namespace detail {
 
 using copy_buffer = std::vector<char, frame_allocator<char>>;
-inline constexpr std::size_t unlimited_copy = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t unlimited_copy = static_cast<std::size_t>(-1);
 
-// read(), after the sink was flushed if there is nothing to read now. Without a deadline for read() that is unknown.
-template <class Sink, class Read>
+// Awaits read(), after the sink was flushed if there is nothing to read now. Without a deadline for read() that is
+// unknown.
+template <collecting_sink Sink, class Read>
 auto read_or_flush(Sink& sink, Read read) -> task<decltype(get_awaiter(read()).await_resume())> {
   if (sink.size() != 0) {
     if constexpr (!std::is_void_v<decltype(within(duration::zero(), read()))>) {
@@ -43,47 +43,31 @@ auto read_or_flush(Sink& sink, Read read) -> task<decltype(get_awaiter(read()).a
   }
   co_return co_await read();
 }
+template <class Sink, class Read>
+auto read_or_flush(Sink&, Read read) {
+  return read();
+}
 
-}  // namespace detail
+template <class Sink>
+auto pass_to(Sink& sink, const_buffer data) {
+  if constexpr (collecting_sink<Sink>) return sink.write(data);
+  else return sink.write_all(data);
+}
 
-// Copies at most `max_size` bytes. Returns how many bytes it copied; so do the next functions.
-template <byte_source Source, byte_sink Sink>
-  requires(!collecting_sink<Sink>)
-task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size) {
-  detail::copy_buffer buffer(std::min(max_size, detail::lending::most_bytes));
-  std::size_t copied = 0;
-  while (copied != max_size) {
-    result<std::size_t> read =
-        co_await source.read_some(mutable_buffer(buffer.data(), std::min(buffer.size(), max_size - copied)));
-    if (!read) co_return failure(read.error());
-    if (*read == 0) break;
-    result<std::size_t> written = co_await sink.write_all(const_buffer(buffer.data(), *read));
-    if (!written) co_return failure(written.error());
-    copied += *written;
+// Of a copy that has read the end, or all that it may.
+template <class Sink>
+task<result<std::size_t>> end_copy(Sink& sink, std::size_t copied) {
+  if constexpr (collecting_sink<Sink>) {
+    result<void> flushed = co_await sink.flush();
+    if (!flushed) co_return failure(flushed.error());
   }
   co_return copied;
 }
 
-template <byte_source Source, byte_sink Sink>
-  requires(!lending_source<Source> && !collecting_sink<Sink>)
-task<result<std::size_t>> copy(Source& source, Sink& sink) {
-  return copy(source, sink, detail::unlimited_copy);
-}
-template <lending_source Source, byte_sink Sink>
-  requires(!collecting_sink<Sink>)
-task<result<std::size_t>> copy(Source& source, Sink& sink) {
-  std::size_t copied = 0;
-  for (;;) {
-    result<borrowed_bytes> read = co_await source.read_borrowed();
-    if (!read) co_return failure(read.error());
-    if (read->empty()) co_return copied;
-    result<std::size_t> written = co_await sink.write_all(*read);
-    if (!written) co_return failure(written.error());
-    copied += *written;
-  }
-}
+}  // namespace detail
 
-template <byte_source Source, collecting_sink Sink>
+// Copies at most `max_size` bytes. Returns how many bytes it copied; so does the next function.
+template <byte_source Source, byte_sink Sink>
 task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size) {
   detail::copy_buffer buffer(std::min(max_size, detail::lending::most_bytes));
   std::size_t copied = 0;
@@ -92,33 +76,30 @@ task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size)
     result<std::size_t> read = co_await detail::read_or_flush(sink, [&] { return source.read_some(room); });
     if (!read) co_return failure(read.error());
     if (*read == 0) break;
-    result<void> written = co_await sink.write(const_buffer(buffer.data(), *read));
-    if (!written) co_return failure(written.error());
+    auto passed = co_await detail::pass_to(sink, const_buffer(buffer.data(), *read));
+    if (!passed) co_return failure(passed.error());
     copied += *read;
   }
-  result<void> flushed = co_await sink.flush();
-  if (!flushed) co_return failure(flushed.error());
-  co_return copied;
+  co_return co_await detail::end_copy(sink, copied);
 }
-template <byte_source Source, collecting_sink Sink>
-  requires(!lending_source<Source>)
+
+// Copies until the source has ended.
+template <byte_source Source, byte_sink Sink>
 task<result<std::size_t>> copy(Source& source, Sink& sink) {
-  return copy(source, sink, detail::unlimited_copy);
-}
-template <lending_source Source, collecting_sink Sink>
-task<result<std::size_t>> copy(Source& source, Sink& sink) {
-  std::size_t copied = 0;
-  for (;;) {
-    result<borrowed_bytes> read = co_await detail::read_or_flush(sink, [&] { return source.read_borrowed(); });
-    if (!read) co_return failure(read.error());
-    if (read->empty()) break;
-    result<void> written = co_await sink.write(*read);
-    if (!written) co_return failure(written.error());
-    copied += read->size();
+  if constexpr (lending_source<Source>) {
+    std::size_t copied = 0;
+    for (;;) {
+      result<borrowed_bytes> read = co_await detail::read_or_flush(sink, [&] { return source.read_borrowed(); });
+      if (!read) co_return failure(read.error());
+      if (read->empty()) break;
+      auto passed = co_await detail::pass_to(sink, *read);
+      if (!passed) co_return failure(passed.error());
+      copied += read->size();
+    }
+    co_return co_await detail::end_copy(sink, copied);
+  } else {
+    co_return co_await copy(source, sink, detail::unlimited_copy);
   }
-  result<void> flushed = co_await sink.flush();
-  if (!flushed) co_return failure(flushed.error());
-  co_return copied;
 }
 
 }}  // namespace hocket

@@ -63,7 +63,7 @@
 #include <hocket/net/detail/server_core.hpp>
 #include <hocket/net/tcp.hpp>
 #include <initializer_list>
-#include <memory>
+#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <vector>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace tcp {

@@ -2,7 +2,7 @@
 #include <hocket/coro/or_return.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/run.hpp>
-#include <hocket/time/sleep.hpp>
+#include <hocket/sync/event.hpp>
 
 #include "support/loopback.hpp"
 #include "support/tcp_pair.hpp"
@@ -55,13 +55,15 @@ TEST_CASE("at the end a listener where nobody waits takes no permit from one whe
   auto server = tcp::serve(lp, std::move(listeners), {.max_connections = 1}, greet).value();
   for (int i = 0; i < 10; ++i) lp.poll();  // the acceptors wait
   tcp::stream peer;
+  event connected;
   auto ended = spawn(lp, [&]() -> task<> {
     peer = (co_await tcp::connect(own_unix_address("permits-3"))).value();
+    connected.set();
     static_cast<void>(co_await server.shutdown({.drain = 24h}));
   });
   std::array<char, 8> words{};
   auto read = spawn(lp, [&]() -> task<std::size_t> {
-    while (!peer) static_cast<void>(co_await sleep_for(1ms));
+    static_cast<void>(co_await connected.wait());
     const std::size_t n = (co_await peer.read_some(words)).value_or(0);
     peer.close();
     co_return n;

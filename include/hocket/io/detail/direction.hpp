@@ -80,7 +80,6 @@
 #include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/io/detail/transfer.hpp>
 #include <cstdint>
-#include <optional>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -138,11 +137,11 @@ class direction final : public primitive::wait_source {
     // ORDER: relaxed, pairs with the store in note_part(): for the party that makes the calls.
     return (count_.load(std::memory_order_relaxed) & cut_mark) != 0;
   }
-  // Permits that. Gives the count of that write; nothing: there is none.
-  std::optional<std::size_t> resume_after_partial() noexcept {
+  // Permits other writes. Returns the count of that write, or `none` if there is none.
+  std::size_t resume_after_partial(std::size_t none) noexcept {
     // ORDER: relaxed, as above.
-    const std::size_t seen = count_.exchange(0, std::memory_order_relaxed);
-    return (seen & cut_mark) ? std::optional(seen & ~cut_mark) : std::nullopt;
+    const std::size_t count = count_.exchange(0, std::memory_order_relaxed);
+    return (count & cut_mark) ? count & ~cut_mark : none;
   }
   // For a count that the descriptor keeps here: of a direction that writes nothing.
   std::size_t count() const noexcept {

@@ -115,7 +115,7 @@ class open_descriptor {
   std::size_t failed_read_size() const noexcept { return in.count(); }
   std::size_t failed_write_size() const noexcept { return peer.count(); }
   // Permits writes after a partial write. Gives the count of that write; if there is none, failed_write_size().
-  std::size_t resume_after_partial_write() noexcept { return out.resume_after_partial().value_or(failed_write_size()); }
+  std::size_t resume_after_partial_write() noexcept { return out.resume_after_partial(failed_write_size()); }
   // Both, by the destructor of the owner. A descriptor of a server may linger.
   void end() noexcept;
   // Of a descriptor that lingers, by its family, once: closes the fd.

@@ -27,19 +27,22 @@
 #include <hocket/base/memory_source.hpp>
 #include <hocket/core/detail/call_parameters.hpp>
 #include <hocket/coro/scope.hpp>
-#include <hocket/io/signal_set.hpp>
 #include <hocket/net/detail/connection_count.hpp>
 #include <hocket/net/serve_options.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/semaphore.hpp>
-#include <memory>
+#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <optional>
 #include <tuple>
 #include <vector>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+namespace hocket { inline namespace HOCKET_ABI {
+
+class signal_set;
+
+namespace detail {
 
 // Where a server listens. The constructors convert what tcp::serve() takes.
 struct listen_target {
