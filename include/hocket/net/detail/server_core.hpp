@@ -24,6 +24,7 @@
 // that is a lambda coroutine refers to its captures: they live as long as the server, whose destructor joins all
 // connections before it destroys them.
 #pragma once
+#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/base/memory_source.hpp>
 #include <hocket/core/detail/call_parameters.hpp>
 #include <hocket/coro/scope.hpp>
@@ -33,7 +34,6 @@
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/semaphore.hpp>
-#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <optional>
 #include <tuple>
 #include <vector>
