@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t per_block = 64, most_blocks = 1 << 15;  // two million descriptors
 
 // Each idle connection has one.
-static_assert(sizeof(void*) != 8 || sizeof(open_descriptor) <= 296);
+static_assert(sizeof(void*) != 8 || sizeof(open_descriptor) <= 304);
 
 struct block {
   alignas(open_descriptor) std::array<std::byte, per_block * sizeof(open_descriptor)> places;

@@ -81,7 +81,7 @@ ssize_t read_in_order(int fd, void* into, std::size_t size) noexcept {
   for (;;) {
     const ssize_t count = ::read(fd, into, size);
     const int error = errno;
-    if (count >= 0) return returned_item;
+    if (count >= 0) return count;
     if (error == EIO && system_calls::is_hung_up(fd)) return 0;
     pollfd ready{fd, POLLIN, 0};
     if (error == EAGAIN && ::poll(&ready, 1, -1) > 0) continue;

@@ -93,10 +93,10 @@ void socket_address::take_unix(const char* name, std::size_t size) noexcept {
   const bool is_abstract = size != 0 && name[0] == '\0';
   if (!is_abstract) size = ::strnlen(name, size);
   if (size > sizeof address.sun_path) return;
-  constexpr std::string_view same_folder = "./";
-  const bool is_hidden = size != 0 && name[0] == '@' && size + same_folder.size() <= sizeof address.sun_path;
+  constexpr std::string_view prefix = "./";
+  const bool is_hidden = size != 0 && name[0] == '@' && size + prefix.size() <= sizeof address.sun_path;
   char* to = address.sun_path;
-  if (is_hidden) to = std::copy(same_folder.begin(), same_folder.end(), to);
+  if (is_hidden) to = std::copy(prefix.begin(), prefix.end(), to);
   to = std::copy(name, name + size, to);
   const bool ends_with_zero = !is_abstract && size != 0 && to != std::end(address.sun_path);
   size_ = path_begins + static_cast<std::size_t>(to - address.sun_path) + (ends_with_zero ? 1 : 0);

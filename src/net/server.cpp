@@ -5,6 +5,7 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/io/detail/descriptor_limit.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/time/sleep.hpp>

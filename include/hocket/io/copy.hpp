@@ -67,7 +67,8 @@ task<result<std::size_t>> end_copy(Sink& sink, std::size_t copied) {
 }  // namespace detail
 
 // Copies at most `max_size` bytes. Returns how many bytes it copied; so does the next function.
-template <byte_source Source, byte_sink Sink>
+template <byte_source Source, class Sink>
+  requires(byte_sink<Sink> || collecting_sink<Sink>)
 task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size) {
   detail::copy_buffer buffer(std::min(max_size, detail::lending::most_bytes));
   std::size_t copied = 0;
@@ -84,7 +85,8 @@ task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size)
 }
 
 // Copies until the source has ended.
-template <byte_source Source, byte_sink Sink>
+template <byte_source Source, class Sink>
+  requires(byte_sink<Sink> || collecting_sink<Sink>)
 task<result<std::size_t>> copy(Source& source, Sink& sink) {
   if constexpr (lending_source<Source>) {
     std::size_t copied = 0;
