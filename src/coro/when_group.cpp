@@ -25,7 +25,7 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
   // ORDER: relaxed, pairs with nothing: nobody else has the group yet.
   left_.store(children + 1, std::memory_order_relaxed);
   if (stop_source* stops = above.stop()) link_.emplace(*stops, stop_);
-  if (enough_ == 0) stop_.request(stop_level::cancel);
+  if (needed() == 0) stop_.request(stop_level::cancel);
   here.ctx = context_.get();
   begin_all(*this);
   here.ctx = outer;
@@ -45,18 +45,36 @@ bool when_group::wants(when_frame& child) noexcept {
   if (decided()) return false;
   if (enough_ == at_failure) return true;
   take_place(child);
-  return child.rank < enough_;
+  return child.rank < needed();
 }
 
 void when_group::take_place(when_frame& child) noexcept {
+  if (child.rank != when_frame::unplaced) return;
+  const bool is_exclusive = excludes_attempts();
+  if (is_exclusive) mutex_.lock();
   // ORDER: relaxed, pairs with nothing: only the order of these counts.
-  if (child.rank == when_frame::unplaced) child.rank = ended_.fetch_add(1, std::memory_order_relaxed);
+  child.rank = ended_.fetch_add(1, std::memory_order_relaxed);
+  if (is_exclusive) mutex_.unlock();
+}
+
+bool when_group::enter_attempt() noexcept {
+  mutex_.lock();
+  // ORDER: relaxed, pairs with nothing: guarded by the mutex.
+  if (!decided() && ended_.load(std::memory_order_relaxed) < needed()) return true;
+  mutex_.unlock();
+  return false;
+}
+
+void when_group::leave_attempt(when_frame& child, bool succeeded) noexcept {
+  // ORDER: relaxed, pairs with nothing: guarded by the mutex.
+  if (succeeded) child.rank = ended_.fetch_add(1, std::memory_order_relaxed);
+  mutex_.unlock();
 }
 
 void when_group::note_if_lost(when_frame& child) noexcept {
   if (enough_ >= at_failure) return;
   take_place(child);
-  if (child.rank < enough_) return;
+  if (child.rank < needed()) return;
   char text[256];
   try {
     throw;
@@ -76,7 +94,7 @@ void when_group::ended(when_frame& child, outcome_kind how) noexcept {
   if (how == outcome_kind::killed) lost_.store(true, std::memory_order_relaxed);
   if (enough_ < at_failure) {
     take_place(child);
-    if (child.rank + 1 == enough_) stop_.request(stop_level::cancel);
+    if (child.rank + 1 == needed()) stop_.request(stop_level::cancel);
   } else if (enough_ == at_failure && how != outcome_kind::value) {
     when_frame* none = nullptr;
     // ORDER: relaxed, pairs with the load in first_failure(): the fetch_sub in leave() comes later.

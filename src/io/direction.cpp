@@ -17,12 +17,23 @@ using primitive::suspension;
 static constexpr unsigned most_calls = 16;
 
 bool direction::try_now(transfer& what) noexcept {
-  if (!try_take()) {
-    // ORDER: relaxed, pairs with nothing: `closed` is never left while an operation may begin.
-    if (!is(word_.load(std::memory_order_relaxed), closed)) return false;
-    what.fail(EBADF);
-    return true;
-  }
+  if (try_take()) return call_or_fail(what);
+  // ORDER: relaxed, pairs with nothing: `closed` is never left while an operation may begin.
+  if (word_.load(std::memory_order_relaxed) == idle) return false;
+  return try_without_word(what);
+}
+
+// The coroutine of a granted arm has the word already.
+bool direction::try_without_word(transfer& what) noexcept {
+  if (std::exchange(what.holds, std::uint8_t{0}) != 0) return call_or_fail(what);
+  // ORDER: relaxed, as in try_now().
+  if (!is(word_.load(std::memory_order_relaxed), closed)) return false;
+  what.fail(EBADF);
+  return true;
+}
+
+// The caller has the word.
+bool direction::call_or_fail(transfer& what) noexcept {
   if (!is_late(what)) return carry_on(what);
   leave(false);
   what.fail(EBADF);
@@ -106,6 +117,14 @@ void direction::leave(bool drained) noexcept {
     if (seen & closing) return finish_close();
     if (seen & line) {
       waiter* const next = next_in_line();
+      if (next && drained && transfer_of(*next).arm != 0) {
+        const listing how = list_again(*next);  // a grant would report what is not there
+        if (how == listing::listed) return;
+        if (how == listing::over) end(*next, ECANCELED);
+        // ORDER: relaxed, as above.
+        seen = word_.load(std::memory_order_relaxed);
+        if (how == listing::over) continue;
+      }
       if (next && of_.hand_over(*next)) return;
       if (next) end(*next, ECANCELED);  // its driver has ended
       // ORDER: relaxed, as above.
@@ -232,6 +251,8 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
   transfer& what = transfer_of(entry);
   if (is_late(what)) [[unlikely]]
     return end_served(entry, EBADF);
+  if (what.arm != 0) [[unlikely]]
+    return grant_arm(entry), nullptr;
   if (is_behind_cut(what)) [[unlikely]]
     return end_served(entry, transfer::partial_write);
   bool drained = true;
@@ -257,6 +278,20 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
   won.post();
   return nullptr;
 }
+
+// The waiter may be gone if the grant is lost.
+void direction::grant_arm(waiter& entry) noexcept {
+  transfer& what = transfer_of(entry);
+  grant won = entry.claim_popped();
+  if (!won) return leave(false);
+  what.holds = 2;
+  // ORDER: relaxed, pairs with nothing: a mark for this process's forked children.
+  word_.fetch_or(over, std::memory_order_relaxed);
+  won.post();
+}
+
+// Of an arm that was granted, if its coroutine is gone.
+void direction::pass_on(waiter& entry) noexcept { let_go_of_held(transfer_of(entry)); }
 
 primitive::waiter* direction::end_served(waiter& entry, int error) noexcept {
   transfer_of(entry).fail(error);

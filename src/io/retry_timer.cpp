@@ -50,9 +50,9 @@ void retry_timer::ring(timer_node& self, timer_call) noexcept {
   rung.set();
 }
 
-// True: the transfer has ended, or nobody waits for it any more.
+// True: the transfer has ended, or nobody waits for it any more, or its party makes the call.
 bool retry_timer::try_again() noexcept {
-  if (entry_->decided()) return true;
+  if (entry_->decided() || transfer_->arm != 0) return true;
   open_descriptor& at = transfer_->side->record();
   if (!at.enter_fd()) return transfer_->fail(ECANCELED), true;
   const bool late = at.generation() != transfer_->generation;

@@ -23,7 +23,7 @@
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/detail/timer.hpp>
-#include <hocket/coro/detail/stand_in.hpp>
+#include <hocket/core/detail/stand_in.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

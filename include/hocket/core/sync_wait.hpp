@@ -16,7 +16,9 @@ namespace detail {
 
 // An awaiter that can resume a thread directly: one of hocket's that needs only a handle.
 template <class W>
-concept waits_for_a_thread = trusted_awaiter<W> && requires(W& w, std::coroutine_handle<> handle) {
+concept waits_for_a_thread = trusted_awaiter<W> && !requires {
+  requires std::remove_cvref_t<W>::needs_a_coroutine;
+} && requires(W& w, std::coroutine_handle<> handle) {
   { w.await_suspend(handle) } -> std::same_as<bool>;
 };
 

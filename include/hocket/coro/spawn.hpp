@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/core/detail/spawn.hpp>
 #include <hocket/coro/detail/awaited_call.hpp>
-#include <hocket/coro/detail/stand_in.hpp>
+#include <hocket/core/detail/stand_in.hpp>
 #include <hocket/coro/task.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -26,6 +26,7 @@ namespace detail {
 int add_to_counter(open_descriptor& record, std::uint32_t generation, std::uint64_t count) noexcept;
 
 struct count_operation : pointing_operation<count_operation> {
+  static constexpr bool is_one_call = true;
   using value_type = std::uint64_t;
   explicit count_operation(open_descriptor& record) noexcept
       : pointing_operation(record.in, call_kind::read, nullptr, sizeof(count)) {}

@@ -64,6 +64,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 namespace detail {
 
 struct wait_for_child : transfer_operation {
+  static constexpr bool is_one_call = true;
   using value_type = exit_status;
   explicit wait_for_child(open_descriptor& record) noexcept
       : transfer_operation(record.in, call_kind::child, nullptr, 0) {}

@@ -21,6 +21,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 namespace detail {
 
 struct read_all_operation : pointing_operation<read_all_operation> {
+  static constexpr bool needs_several_calls = true;
   using value_type = std::string;
 
   read_all_operation(direction& source, std::size_t limit) noexcept
@@ -35,6 +36,7 @@ struct read_all_operation : pointing_operation<read_all_operation> {
 
 // Reads into a string of the caller's.
 struct append_all_operation : pointing_operation<append_all_operation> {
+  static constexpr bool needs_several_calls = true;
   using value_type = std::size_t;
 
   append_all_operation(direction& source, std::string& into, std::size_t limit) noexcept

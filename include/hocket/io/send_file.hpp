@@ -25,6 +25,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 namespace detail {
 
 struct send_file_operation : pointing_operation<send_file_operation> {
+  static constexpr bool needs_several_calls = true;
   using value_type = std::size_t;
   send_file_operation(direction& target, int file, std::uint64_t offset, std::size_t count) noexcept
       : pointing_operation(target, call_kind::send_file, nullptr, count, true), part{offset, file} {}

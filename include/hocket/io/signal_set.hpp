@@ -34,6 +34,7 @@ namespace detail {
 
 // Takes one of the received signals; `done` becomes its number.
 struct signal_operation : transfer_operation {
+  static constexpr bool is_one_call = true;
   using value_type = int;
   explicit signal_operation(open_descriptor& record) noexcept
       : transfer_operation(record.in, call_kind::read, nullptr, 0) {}

@@ -40,8 +40,12 @@ namespace hocket { inline namespace HOCKET_ABI {
 class stream : public descriptor {
   using reading = primitive::operation<detail::bytes_operation>;
   using writing = primitive::operation<detail::write_operation>;
-  using counted_reading = primitive::operation<detail::counting_operation<detail::bytes_operation>>;
-  using counted_writing = primitive::operation<detail::counting_operation<detail::write_operation>>;
+  using whole_read = detail::whole_operation<detail::bytes_operation>;
+  using whole_write = detail::whole_operation<detail::write_operation>;
+  using whole_reading = primitive::operation<whole_read>;
+  using whole_writing = primitive::operation<whole_write>;
+  using counted_reading = primitive::operation<detail::counting_operation<whole_read>>;
+  using counted_writing = primitive::operation<detail::counting_operation<whole_write>>;
   using call = detail::call_kind;
 
  public:
@@ -54,17 +58,17 @@ class stream : public descriptor {
   // Reads at least one byte, as soon as there is one, and at most what fits into the buffers. Returns how many bytes.
   // 0: the end of the stream. An empty buffer: 0, at once.
   reading read_some(mutable_buffer buffer, call_site site = this_call_site()) noexcept {
-    return read(buffer, false, site);
+    return read<reading>(buffer, false, site);
   }
   reading read_some(std::span<const mutable_buffer> buffers, call_site site = this_call_site()) noexcept {
-    return read(buffers, false, site);
+    return read<reading>(buffers, false, site);
   }
   // Fills the whole buffer, or all buffers. Errors: the errors of a read, and end_of_stream.
-  reading read_exactly(mutable_buffer buffer, call_site site = this_call_site()) noexcept {
-    return read(buffer, true, site);
+  whole_reading read_exactly(mutable_buffer buffer, call_site site = this_call_site()) noexcept {
+    return read<whole_reading>(buffer, true, site);
   }
-  reading read_exactly(std::span<const mutable_buffer> buffers, call_site site = this_call_site()) noexcept {
-    return read(buffers, true, site);
+  whole_reading read_exactly(std::span<const mutable_buffer> buffers, call_site site = this_call_site()) noexcept {
+    return read<whole_reading>(buffers, true, site);
   }
   // Also write the count of the bytes to `moved`, which outlives the operation.
   counted_reading read_exactly(mutable_buffer buffer, std::size_t& moved, call_site site = this_call_site()) noexcept {
@@ -88,14 +92,14 @@ class stream : public descriptor {
   }
 
   // Writes at least one byte, as soon as the stream takes one. Returns how many bytes it wrote.
-  writing write_some(const_buffer data, call_site site = this_call_site()) noexcept { return write(data, false, site); }
+  writing write_some(const_buffer data, call_site site = this_call_site()) noexcept { return write<writing>(data, false, site); }
   writing write_some(std::span<const const_buffer> buffers, call_site site = this_call_site()) noexcept {
-    return write(buffers, false, site);
+    return write<writing>(buffers, false, site);
   }
   // Writes the whole buffer, or all buffers. Returns how many bytes that is.
-  writing write_all(const_buffer data, call_site site = this_call_site()) noexcept { return write(data, true, site); }
-  writing write_all(std::span<const const_buffer> buffers, call_site site = this_call_site()) noexcept {
-    return write(buffers, true, site);
+  whole_writing write_all(const_buffer data, call_site site = this_call_site()) noexcept { return write<whole_writing>(data, true, site); }
+  whole_writing write_all(std::span<const const_buffer> buffers, call_site site = this_call_site()) noexcept {
+    return write<whole_writing>(buffers, true, site);
   }
   // Also write the count of the bytes to `moved`, which outlives the operation.
   counted_writing write_all(const_buffer data, std::size_t& moved, call_site site = this_call_site()) noexcept {
@@ -117,19 +121,23 @@ class stream : public descriptor {
   std::size_t resume_after_partial_write() noexcept { return record().resume_after_partial_write(); }
 
  private:
-  reading read(mutable_buffer buffer, bool whole, call_site site) noexcept {
-    return reading(std::in_place, site, record().in, call::read, buffer.data(), buffer.size(), whole);
+  template <class Reading>
+  Reading read(mutable_buffer buffer, bool whole, call_site site) noexcept {
+    return Reading(std::in_place, site, record().in, call::read, buffer.data(), buffer.size(), whole);
   }
-  reading read(std::span<const mutable_buffer> buffers, bool whole, call_site site) noexcept {
-    return reading(std::in_place, site, record().in, call::scatter, const_cast<mutable_buffer*>(buffers.data()),
+  template <class Reading>
+  Reading read(std::span<const mutable_buffer> buffers, bool whole, call_site site) noexcept {
+    return Reading(std::in_place, site, record().in, call::scatter, const_cast<mutable_buffer*>(buffers.data()),
                    detail::size_of_all(buffers), whole);
   }
-  writing write(const_buffer data, bool whole, call_site site) noexcept {
-    return writing(std::in_place, site, record().out, call::write, const_cast<std::byte*>(data.data()), data.size(),
+  template <class Writing>
+  Writing write(const_buffer data, bool whole, call_site site) noexcept {
+    return Writing(std::in_place, site, record().out, call::write, const_cast<std::byte*>(data.data()), data.size(),
                    whole);
   }
-  writing write(std::span<const const_buffer> buffers, bool whole, call_site site) noexcept {
-    return writing(std::in_place, site, record().out, call::gather, const_cast<const_buffer*>(buffers.data()),
+  template <class Writing>
+  Writing write(std::span<const const_buffer> buffers, bool whole, call_site site) noexcept {
+    return Writing(std::in_place, site, record().out, call::gather, const_cast<const_buffer*>(buffers.data()),
                    detail::size_of_all(buffers), whole);
   }
 };

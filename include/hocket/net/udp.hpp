@@ -94,6 +94,7 @@ struct datagram_access {
 
 template <class Op>
 struct datagram_operation : pointing_operation<Op> {
+  static constexpr bool is_one_call = true;
   datagram_operation(direction& target, call_kind call) noexcept : pointing_operation<Op>(target, call, nullptr, 0) {}
 
   // Of a send, or a batch. The queue of a unix socket may be full that is not the peer of this one: no edge reports of

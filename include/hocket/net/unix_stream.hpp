@@ -44,6 +44,7 @@ struct peer_credentials {
 namespace detail {
 
 struct send_passing_operation : pointing_operation<send_passing_operation> {
+  static constexpr bool needs_several_calls = true;
   using value_type = std::size_t;
   send_passing_operation(open_descriptor& record, const_buffer source, std::span<const int> fds) noexcept
       : pointing_operation(record.out, call_kind::send_passing, nullptr, source.size(), true),
@@ -69,6 +70,7 @@ struct send_passing_operation : pointing_operation<send_passing_operation> {
 };
 
 struct receive_passing_operation : pointing_operation<receive_passing_operation> {
+  static constexpr bool is_one_call = true;
   using value_type = received_with_fds;
   receive_passing_operation(open_descriptor& record, mutable_buffer target, std::span<unique_fd> fds) noexcept
       : pointing_operation(record.in, call_kind::receive_passing, nullptr, target.size()),

@@ -80,10 +80,19 @@ class selecting {
   static constexpr std::size_t waiters = sizeof...(Ops);
   static constexpr bool keeps_result = (detail::keeps_result<Ops> && ...);
   static constexpr bool reports_kill = (detail::reports_kill<Ops> || ...);
-  static constexpr std::uint8_t price = (has_lock_again<Ops> || ...) ? 0 : 1;  // no pause that would hold the lock
+  static constexpr std::uint8_t price = [] {
+    if ((has_lock_again<Ops> || ...)) return std::uint8_t{0};  // no pause that would hold the lock
+    std::uint8_t highest = 1;
+    ((highest = price_of<Ops> > highest ? price_of<Ops> : highest), ...);
+    return highest;
+  }();
   static_assert((is_interruptible<Ops> && ...), "hocket: a scope's join cannot be given up for another wait");
+  static_assert((!needs_several_calls<Ops> && ...),
+                "hocket: an operation of several system calls (write_all, read_exactly, read_all, send_file, connect) "
+                "cannot be given up for another wait in its middle: spawn it and select its join(), or await it alone "
+                "with a deadline");
   static_assert(
-      (!keeps_late_grants<Ops> && ...),
+      ((!keeps_late_grants<Ops> || needs_several_calls<Ops>) && ...),
       "hocket: an arrival at a barrier cannot be given up for another wait: give it a deadline, or cancel it");
   static_assert((0 + ... + (has_lock_again<Ops> ? 1 : 0)) <= 1,
                 "hocket: a select of two conditions: each would unlock the mutex, and wait for it again: use one");
@@ -103,6 +112,20 @@ class selecting {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (((I > 0 && wait.decided()) ? void() : void(arm<I>(arms_).begin(wait, entries_[I]))), ...);
     }(indices);
+  }
+  // If an arm only tries when it is granted.
+  bool try_granted() noexcept
+    requires(tries_when_granted<Ops> || ...)
+  {
+    chosen_ = waiter::granted_of(std::exchange(entries_, nullptr));
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return ((I == chosen_ && try_granted_arm(arm<I>(arms_))) || ...);
+    }(indices);
+  }
+  void wait_failed() noexcept
+    requires(wants_failure<Ops> || ...)
+  {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (fail_arm(arm<I>(arms_)), ...); }(indices);
   }
   result<value_type> take() {
     if (entries_) chosen_ = waiter::granted_of(entries_);
@@ -135,6 +158,16 @@ class selecting {
   template <class Op>
   static void end_wait(Op& op) noexcept {
     if constexpr (wants_resumption<Op>) op.resumed();
+  }
+
+  template <class Op>
+  static bool try_granted_arm(Op& op) noexcept {
+    if constexpr (tries_when_granted<Op>) return op.try_granted();
+    else return true;
+  }
+  template <class Op>
+  static void fail_arm(Op& op) noexcept {
+    if constexpr (wants_failure<Op>) op.wait_failed();
   }
 
   // The arm with index I. Deduction finds its type, because a type may occur twice.
@@ -182,7 +215,7 @@ auto select_by(operation<First, FirstOptions>&& first, operation<Rest, RestOptio
   using select_options = options_together<FirstOptions, RestOptions...>;
   select_options options = first.options();
   ((options = strictest(options, rest.options())), ...);
-  using select_operation = selecting<Search, First, Rest...>;
+  using select_operation = selecting<Search, arm_of_t<First>, arm_of_t<Rest>...>;
   return operation<select_operation, select_options>(std::in_place, options, std::move(first).unwrap(),
                                                      std::move(rest).unwrap()...);
 }
@@ -230,7 +263,8 @@ auto select_in_order(Args&&...) noexcept {
 template <primitive::wait_operation First, class FirstOptions, primitive::wait_operation... Rest, class... RestOptions>
 [[nodiscard]] result<choice<typename First::value_type, typename Rest::value_type...>> try_select(
     primitive::operation<First, FirstOptions> first, primitive::operation<Rest, RestOptions>... rest) {
-  detail::selecting<detail::search::fair, First, Rest...> all(std::move(first).unwrap(), std::move(rest).unwrap()...);
+  detail::selecting<detail::search::fair, detail::arm_of_t<First>, detail::arm_of_t<Rest>...> all(
+      std::move(first).unwrap(), std::move(rest).unwrap()...);
   if (!all.try_now()) return failure(std::errc::resource_unavailable_try_again);
   return all.take();
 }

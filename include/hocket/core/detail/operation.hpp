@@ -44,6 +44,9 @@
 //                                                      // popped: whether that has happened. The wait is then granted,
 //                                                      // whoever ended it, unless it was killed. No select takes such
 //                                                      // a wait.
+//   bool try_granted() noexcept;                       // only if a grant is a permission to try: called before the
+//                                                      // coroutine is resumed, on its thread. False: the wait begins
+//                                                      // again (core/detail/attempt.hpp).
 //   static constexpr bool keeps_result = true;         // only if try_now() and a grant take nothing: what is given
 //                                                      // stays until take(). A group that was decided leaves it.
 //   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
@@ -69,6 +72,7 @@
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/awaitable.hpp>
+#include <hocket/core/detail/attempt.hpp>
 #include <hocket/core/detail/budget.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/op_flag.hpp>
@@ -243,11 +247,15 @@ namespace detail {
 // The awaiter of an operation, which it refers to: built where the coroutine waits, never moved. The suspension is
 // constructed only when there is one, in the room that the policy says (core/detail/wait_room.hpp).
 template <wait_operation Op, class Options, class Room>
-class [[nodiscard]] wait : public own_awaiter {
+class [[nodiscard]] wait : public own_awaiter, private attempt<Op> {
  public:
   using value_type = typename Op::value_type;
+  static constexpr bool needs_a_coroutine = tries_when_granted<Op>;  // a thread is not enough
 
   explicit wait(operation<Op, Options>& what) noexcept : what_(what) {}
+  explicit wait(operation<Op, Options>& what) noexcept
+    requires(tries_when_granted<Op>)
+      : attempt<Op>(&wait::granted), what_(what) {}
   wait(const wait&) = delete;
   wait& operator=(const wait&) = delete;
   ~wait() {
@@ -267,7 +275,7 @@ class [[nodiscard]] wait : public own_awaiter {
         return false;
       }
     }
-    return what_.op_.try_now();
+    return this->try_now(what_.op_);
   }
 
   bool await_suspend(std::coroutine_handle<> handle) noexcept {
@@ -282,11 +290,21 @@ class [[nodiscard]] wait : public own_awaiter {
     if (state_ == state::possible) [[likely]]
       return what_.op_.take();
     if (state_ == state::pausing) return fail_wait(what_.op_, ended_);
+    if constexpr (tries_when_granted<Op>) {
+      if (state_ == state::over) return take_attempted();
+    }
     [[maybe_unused]] const resumption<Op> over(what_.op_);
     if (state_ == state::without_room) throw_roomless();
     const wait_end how = finish();
     if (how != wait_end::granted && !granted_late(how)) return fail_wait(what_.op_, how);
     return what_.op_.take();
+  }
+
+  // Of a child of a group: before await_ready().
+  void set_gate(attempt_gate& of_group) noexcept
+    requires(tries_when_granted<Op>)
+  {
+    this->gate = &of_group;
   }
 
   // See leaves_result (core/awaitable.hpp).
@@ -301,8 +319,9 @@ class [[nodiscard]] wait : public own_awaiter {
   }
 
  private:
-  // Possible: it has no room, or no more. Pausing: it lets others run first, or was ended by what came meanwhile.
-  enum class state : std::uint8_t { possible, pausing, suspended, without_room };
+  // Possible: it has no room, or no more. Pausing: it lets others run first, or was ended by what came meanwhile. Over:
+  // the wait has ended, and the attempt was made.
+  enum class state : std::uint8_t { possible, pausing, suspended, without_room, over };
 
   // While the coroutine is queued, what stands for it there refers to this.
   void expect_no_pause() const noexcept {
@@ -312,6 +331,11 @@ class [[nodiscard]] wait : public own_awaiter {
 
   // True: it waits, and others may have resumed the coroutine by now.
   bool begin(std::coroutine_handle<> handle) noexcept {
+    if constexpr (tries_when_granted<Op>) return begin_attempts(handle);
+    else return begin_wait(handle);
+  }
+
+  bool begin_wait(std::coroutine_handle<> handle) noexcept {
     if (!room_.open(handle, what_.options_)) [[unlikely]] {
       state_ = state::without_room;
       return false;
@@ -333,6 +357,61 @@ class [[nodiscard]] wait : public own_awaiter {
     return suspended.commit();
   }
 
+  // --- waits with attempts
+
+  // As begin().
+  bool begin_attempts(std::coroutine_handle<> handle) noexcept {
+    this->awaiting = handle;
+    count_from_now();
+    do {
+      const std::coroutine_handle<migratable_header> queued = open_stand_in();
+      if (!queued) return state_ = state::without_room, false;
+      if (begin_wait(queued)) return true;
+      close(queued);
+      if (state_ == state::without_room) return false;
+    } while (!is_concluded());
+    return false;
+  }
+
+  std::coroutine_handle<migratable_header> open_stand_in() noexcept try {
+    return open(static_cast<stand_in&>(*this));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+
+  // A wait that begins again has the deadline of the first one.
+  void count_from_now() noexcept {
+    if constexpr (!std::is_same_v<Options, no_options>) {
+      wait_options& options = what_.options_;
+      if (options.within == duration::max()) return;
+      options.limit(deadline_on(*this_thread().seat.running_on, options.within, "an operation", location_of(options.at)));
+      options.within = duration::max();
+    }
+  }
+
+  // For the suspended wait, after its end. False: the attempt has failed, and the wait is to begin again.
+  bool is_concluded() noexcept {
+    ended_ = room_.finish();
+    const bool has_failed = ended_ == wait_end::granted && !this->try_granted(what_.op_);
+    room_.end();
+    state_ = state::over;
+    if (!has_failed) return true;
+    ended_ = wait_end::cancelled;  // if the group is decided
+    return this->is_refused;
+  }
+
+  static std::coroutine_handle<> granted(stand_in& self) noexcept {
+    auto& granted = static_cast<wait&>(static_cast<attempt<Op>&>(self));
+    const std::coroutine_handle<> awaiting = granted.awaiting;
+    return granted.is_concluded() || !granted.begin_attempts(awaiting) ? awaiting : nullptr;
+  }
+
+  given_by_t<Op> take_attempted() {
+    [[maybe_unused]] const resumption<Op> over(what_.op_);
+    if (ended_ != wait_end::granted) return fail_wait(what_.op_, ended_);
+    return what_.op_.take();
+  }
+
   // After the pause, in the coroutine's context. Gives whom to resume.
   static std::coroutine_handle<> begin_paused(void* paused) noexcept {
     auto& self = *static_cast<wait*>(paused);
@@ -341,7 +420,7 @@ class [[nodiscard]] wait : public own_awaiter {
     self.ended_ = ended_already(options.ignore, options.until);
     if (self.ended_ != wait_end::none) return awaiting;
     self.state_ = state::possible;
-    return self.what_.op_.try_now() || !self.begin(awaiting) ? awaiting : nullptr;
+    return self.try_now(self.what_.op_) || !self.begin(awaiting) ? awaiting : nullptr;
   }
 
   bool granted_late([[maybe_unused]] wait_end how) noexcept {

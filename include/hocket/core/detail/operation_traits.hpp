@@ -86,6 +86,32 @@ using room_in_task = std::conditional_t<waiters_of<Op> == 1 && is_interruptible<
                                         own_room<waiters_of<Op>>>;
 
 template <class Op>
+concept wants_failure = requires(Op& op) { op.wait_failed(); };
+
+// It moves bytes by several system calls, so no select takes it.
+template <class Op>
+concept needs_several_calls = requires { requires Op::needs_several_calls; };
+
+// A grant permits an attempt, which may fail: core/detail/attempt.hpp.
+template <class Op>
+concept tries_when_granted = requires(Op& op) {
+  { op.try_granted() } -> std::same_as<bool>;
+};
+
+// The operation as one of several of one wait (select, when_any): another type, if it must not take anything before the
+// wait is decided.
+template <class Op>
+struct arm_of {
+  using type = Op;
+};
+template <class Op>
+struct arm_of<kill_reporting<Op>> {
+  using type = kill_reporting<typename arm_of<Op>::type>;
+};
+template <class Op>
+using arm_of_t = typename arm_of<Op>::type;
+
+template <class Op>
 concept keeps_late_grants = requires(Op& op) { op.has_it(); };
 
 // While the end of a wait is told.

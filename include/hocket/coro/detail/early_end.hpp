@@ -5,7 +5,7 @@
 // task's promise how it ended, with the task's parent. The task is then at its end but suspended where it waited; its
 // frame, with its locals and this awaiter, is destroyed by the parent when that has taken the result.
 #pragma once
-#include <hocket/coro/detail/stand_in.hpp>
+#include <hocket/core/detail/stand_in.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

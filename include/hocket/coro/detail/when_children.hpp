@@ -21,6 +21,7 @@ template <class... A>
 class when_pack {
  public:
   static constexpr bool gives_result = (when_child<A>::gives_result || ...);
+  static constexpr bool makes_attempts = (when_child<A>::makes_attempts || ...);
   using common = typename common_value<typename when_child<A>::value...>::type;
 
   explicit when_pack(std::tuple<A...>& given)
@@ -77,6 +78,7 @@ class when_array {
  public:
   using child = when_child<given>;
   static constexpr bool gives_result = child::gives_result;
+  static constexpr bool makes_attempts = child::makes_attempts;
   using common = typename child::value;
 
   // With room for one at least: of no room g++ warns that it is overrun.
@@ -127,7 +129,9 @@ class when_wait final : public body_awaiter, private when_group, private Childre
  public:
   template <class Given>
   when_wait(Given& what, std::size_t enough, const wait_options& options)
-      : when_group(enough, options), Children(what), enough_(enough) {}
+      : when_group(Children::makes_attempts ? with_attempts(enough) : enough, options),
+        Children(what),
+        enough_(enough) {}
 
   static constexpr bool await_ready() noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> parent) {

@@ -19,6 +19,12 @@
 // not take what stays where it is otherwise (leaves_result: the result of a join, the value of a oneshot), and counts
 // as cancelled. To know in time whether it comes too late, such a child takes its place before its result.
 //
+// An arm of I/O (a child that is an operation of one system call) may make its call only if the group wants its result:
+// what a loser would have got stays where it is. The call is made when the child is resumed (core/detail/attempt.hpp),
+// under the mutex of the group, by which no other child ends or calls meanwhile; a success has its place then. All
+// children are resumed by the executor of their parent, so they seldom wait for the mutex: only a child that a foreign
+// thread ends comes beside a call.
+//
 // Once a group is decided (a child of when_all has failed, k of when_some have ended, the parent was stopped), a child
 // that has not begun never does: each child asks before it begins, the posted one when it comes out of the queue. The
 // others are cancelled by the group's stop, and waited for. Nothing is taken out of a queue: a posted child that finds
@@ -31,6 +37,7 @@
 // other.
 #pragma once
 #include <hocket/base/detail/delayed.hpp>
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/foreign_wait.hpp>
@@ -38,7 +45,7 @@
 #include <hocket/core/detail/stop_link.hpp>
 #include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/coro/detail/stand_in.hpp>
+#include <hocket/core/detail/stand_in.hpp>
 #include <hocket/coro/outcome.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -59,6 +66,11 @@ class when_group : private wait_source {
   // How many must end for the group to be decided: a number, or
   static constexpr std::size_t never = ~std::size_t{0};
   static constexpr std::size_t at_failure = never - 1;
+  // A bit beside a number: a child makes attempts.
+  static constexpr std::size_t beside_attempts = ~(never >> 1) >> 1;
+  static constexpr std::size_t with_attempts(std::size_t enough) noexcept {
+    return enough < at_failure ? enough | beside_attempts : enough;
+  }
 
   // By a child that has ended, or will never begin. The group may be gone afterwards.
   void ended(when_frame& child, outcome_kind how) noexcept;
@@ -66,6 +78,11 @@ class when_group : private wait_source {
   // By a child that could leave its result where it is, before it takes it: whether the group wants it. It has its
   // place then.
   [[nodiscard]] bool wants(when_frame& child) noexcept;
+
+  // See attempt_gate. For a child of a group that excludes attempts beside each other.
+  bool excludes_attempts() const noexcept { return enough_ >= beside_attempts && enough_ < at_failure; }
+  [[nodiscard]] bool enter_attempt() noexcept;
+  void leave_attempt(when_frame& child, bool succeeded) noexcept;
 
   // In the catch (...) of a child: a notice (set_log_handler) of what it threw, if that counts no more, and is not what
   // a stop or a deadline makes of a wait.
@@ -97,6 +114,7 @@ class when_group : private wait_source {
   const char* what() const noexcept override { return "a group of awaitables"; }
   bool detach(waiter&) noexcept override { return false; }  // nothing else ends it
   void pass_on(waiter&) noexcept override {}
+  std::size_t needed() const noexcept { return enough_ & ~beside_attempts; }  // if it is a number
   void take_place(when_frame& child) noexcept;
   void leave() noexcept;
 
@@ -108,9 +126,38 @@ class when_group : private wait_source {
   const wait_options options_;
   context_ptr context_;           // the children's; what they have made may keep it
   atomic<bool> lost_{false};      // a child was killed
+  thread_mutex mutex_;            // if it excludes attempts: of the places, and of the attempt that is made
   atomic<std::size_t> left_{0};   // children that have not ended, and the parent's own share
   atomic<std::size_t> ended_{0};  // counted where order matters
   atomic<when_frame*> failed_{nullptr};
+};
+
+// The gate of a child's attempts.
+class when_gate final : public attempt_gate {
+ public:
+  void open(when_frame& child) noexcept { child_ = &child; }
+  bool enter() noexcept override { return child_->group->enter_attempt(); }
+  void leave(bool succeeded) noexcept override { child_->group->leave_attempt(*child_, succeeded); }
+
+ private:
+  when_frame* child_ = nullptr;
+};
+struct no_gate {};
+
+// What a child awaits: the operation as an arm, if it was given an operation.
+template <class A>
+struct when_operand {
+  using type = A;
+  static A&& make(A&& given) noexcept { return std::forward<A>(given); }
+};
+template <class Op, class Options>
+  requires(!std::same_as<arm_of_t<Op>, Op>)
+struct when_operand<operation<Op, Options>> {
+  using type = operation<arm_of_t<Op>, Options>;
+  static type make(operation<Op, Options>&& given) noexcept {
+    const Options options = given.options();
+    return type(std::in_place, options, std::move(given).unwrap());
+  }
 };
 
 // What a child contributes: T of result<T>, else what it gives.
@@ -133,15 +180,18 @@ struct when_gives<R> {
 template <class A>
 class when_child : private when_frame {
  public:
+  using operand = typename when_operand<A>::type;
   using given = await_result_t<A&&>;
   using value = typename when_gives<given>::type;
   static constexpr bool gives_result = is_result<std::remove_cvref_t<given>>;
+  static constexpr bool makes_attempts =
+      requires(typename way_to_await<operand>::awaiter& awaiter, when_gate& gate) { awaiter.set_gate(gate); };
   static constexpr bool has_begun = requires { std::remove_cvref_t<A>::begins_when_called; };
 
   explicit when_child(A&& what)
       : when_frame(first_run()),
-        what_(std::forward<A>(what)),
-        awaiter_(way_to_await<A>::begin(std::forward<A>(what_))) {}
+        what_(when_operand<A>::make(std::forward<A>(what))),
+        awaiter_(way_to_await<operand>::begin(std::forward<operand>(what_))) {}
   when_child(const when_child&) = delete;
   when_child& operator=(const when_child&) = delete;
   ~when_child() { give_up(); }
@@ -149,6 +199,10 @@ class when_child : private when_frame {
   void begin(when_group& of) noexcept {
     group = &of;
     header.ctx = &of.parent_context();
+    if constexpr (makes_attempts) {
+      gate_.open(*this);
+      if (of.excludes_attempts()) awaiter_.set_gate(gate_);
+    }
     if (is_too_late()) return skip();
     try {
       if constexpr (runs_code) return begin_later();
@@ -164,7 +218,7 @@ class when_child : private when_frame {
   bool is(const when_frame* one) const noexcept { return one == this; }
 
  private:
-  using answer = decltype(std::declval<typename way_to_await<A>::awaiter&>().await_suspend(
+  using answer = decltype(std::declval<typename way_to_await<operand>::awaiter&>().await_suspend(
       std::declval<std::coroutine_handle<migratable_header>>()));
   static constexpr bool runs_code = !is_plain_answer<answer>;
 
@@ -231,7 +285,7 @@ class when_child : private when_frame {
     return nullptr;
   }
   void take() noexcept {
-    if constexpr (leaves_result<typename way_to_await<A>::awaiter>) {
+    if constexpr (leaves_result<typename way_to_await<operand>::awaiter>) {
       if (!group->wants(*this) && awaiter_.leave_result()) return end_stopped();
     }
     try {
@@ -277,10 +331,11 @@ class when_child : private when_frame {
     group->ended(*this, outcome_.kind());
   }
   // A task that was not begun is not forgotten.
-  void give_up() noexcept { give_up_awaitable<A>(what_); }
+  void give_up() noexcept { give_up_awaitable<operand>(what_); }
 
-  A what_;
-  typename way_to_await<A>::awaiter awaiter_;
+  operand what_;
+  typename way_to_await<operand>::awaiter awaiter_;
+  [[no_unique_address]] std::conditional_t<makes_attempts, when_gate, no_gate> gate_;
   outcome<value> outcome_;
 };
 

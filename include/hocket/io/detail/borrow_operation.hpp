@@ -9,6 +9,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // Gives bytes in a block that is lent. A block that nobody takes (its coroutine is killed) goes back.
 struct borrow_operation : transfer_operation {
   using value_type = borrowed_bytes;
+  static constexpr bool is_one_call = true;
   borrow_operation(open_descriptor& owner, bool between_messages) noexcept
       : transfer_operation(owner.in, call_kind::borrow, nullptr, 0) {
     idle = between_messages;

@@ -62,6 +62,13 @@
 // fails with partial_write, until resume_after_partial(). The counts of operations that failed are other ones
 // (open_descriptor.hpp): an operation that ends in the line must not touch the count of the write before it.
 //
+// # Arms
+//
+// An arm of a select (transfer_arm) must make no call before its wait is decided. So the driver grants it at an edge,
+// and leaves the word with the coroutine, as `holds` in the transfer says, until that has made its call. The mark `over`
+// is beside the word meanwhile, by which a forked child knows that the word is the parent's. If the grant is lost,
+// another arm was granted: the direction is left ready.
+//
 // # Late operations
 //
 // A descriptor may be closed and its place used again after an operation was made, also between two steps of begin().
@@ -154,7 +161,7 @@ class direction final : public primitive::wait_source {
   }
   const char* what() const noexcept override;
   [[nodiscard]] bool detach(primitive::waiter& entry) noexcept override;
-  void pass_on(primitive::waiter&) noexcept override {}
+  void pass_on(primitive::waiter& entry) noexcept override;
 
  private:
   using word = std::uintptr_t;
@@ -178,6 +185,9 @@ class direction final : public primitive::wait_source {
 
   bool is_late(const transfer& what) const noexcept;
   waiter* end_served(waiter& entry, int error) noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void grant_arm(waiter& entry) noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] bool try_without_word(transfer& what) noexcept;
+  bool call_or_fail(transfer& what) noexcept;
   bool is_behind_cut(const transfer& what) const noexcept;
   bool hold_for(transfer& what, bool goes_on) noexcept;
   void begin_held(waiter& entry, transfer& what) noexcept;

@@ -1,6 +1,7 @@
 // Transfers as operations: what descriptors, streams and sockets return (core/detail/operation.hpp).
 #pragma once
 #include <hocket/base/result.hpp>
+#include <hocket/core/detail/operation_traits.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 #include <span>
 
@@ -54,6 +55,7 @@ struct pointing_operation : transfer_operation {
 // Gives how many bytes were moved. They cannot be given back.
 struct bytes_operation : transfer_operation {
   using value_type = std::size_t;
+  static constexpr bool is_one_call = true;
   using transfer_operation::transfer_operation;
 
   bool try_now() noexcept { return size == 0 ? try_empty(*this) : transfer_operation::try_now(); }
@@ -79,6 +81,51 @@ struct write_operation : bytes_operation {
       return side->try_behind_cut(*this);
     return bytes_operation::try_now();
   }
+};
+
+// All of the bytes are wanted, not just some: it may take several system calls.
+template <class Op>
+struct whole_operation : Op {
+  static constexpr bool is_one_call = false, needs_several_calls = true;
+  using Op::Op;
+};
+
+// An arm of a select, or of a group: one transfer of several, of which one at most may make its call. A driver grants
+// the wait, and the party that resumes the coroutine makes the call (core/detail/attempt.hpp). Between the two the
+// coroutine has the word of the direction: so no other operation takes what the grant reports, and the next in the line
+// is woken by what the call leaves.
+template <class Op>
+struct transfer_arm : Op {
+  transfer_arm(const Op& op) noexcept : Op(op) {}
+
+  bool has_it() const noexcept = delete;  // nothing is taken before it is granted
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
+    this->error = 0;
+    this->ended = 0;
+    this->arm = 1;
+    Op::begin(wait, entry);
+  }
+  bool try_granted() noexcept {
+    const bool tried = this->ended != 0 || Op::try_now();
+    let_go();
+    return tried;
+  }
+  // Without an attempt, if its group wants none.
+  void resumed() noexcept {
+    let_go();
+    if constexpr (wants_resumption<Op>) Op::resumed();
+  }
+
+ private:
+  void let_go() noexcept {
+    if (this->holds != 0) this->side->let_go_of_held(*this);
+  }
+};
+
+template <class Op>
+  requires(Op::is_one_call)
+struct arm_of<Op> {
+  using type = transfer_arm<Op>;
 };
 
 // Also writes the count of Op to a variable of the caller, whatever ends it.

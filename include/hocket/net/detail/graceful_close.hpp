@@ -6,6 +6,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Shuts down writing when it is tried, and then waits as a read that drops its bytes.
 struct graceful_close_operation : transfer_operation {
+  static constexpr bool needs_several_calls = true;
   using value_type = void;
   explicit graceful_close_operation(open_descriptor& record) noexcept
       : transfer_operation(record.in, call_kind::discard, nullptr, 0) {}

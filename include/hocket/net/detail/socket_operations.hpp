@@ -33,6 +33,7 @@ socket_opener& system_sockets() noexcept;
 // An accepted connection that nobody takes (its coroutine is killed, or destroyed before it goes on) is closed.
 template <class Stream>
 struct accept_operation : transfer_operation {
+  static constexpr bool is_one_call = true;
   using value_type = Stream;
 
   accept_operation(open_descriptor& record, bool tcp) noexcept
@@ -57,6 +58,7 @@ template <class Stream>
 struct connect_operation : pointing_operation<connect_operation<Stream>> {
   using value_type = Stream;
   using base = pointing_operation<connect_operation>;
+  static constexpr bool needs_several_calls = true;
 
   connect_operation(socket_opener& by, const socket_address& address, const socket_address& local,
                     bool at_once) noexcept

@@ -1,6 +1,6 @@
 // A stand-in's frame is its own: two function pointers, where a coroutine has them.
 #include <hocket/base/fatal.hpp>
-#include <hocket/coro/detail/stand_in.hpp>
+#include <hocket/core/detail/stand_in.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
@@ -16,15 +16,15 @@ void destroy_stand_in(void*) {
 
 // Read at run time: a compiler that saw which functions these are could call them by its own convention for the parts
 // of a coroutine.
-void (*volatile resume_entry)(void*) = &resume_stand_in;
-void (*volatile destroy_entry)(void*) = &destroy_stand_in;
+void (*volatile stand_in_resume)(void*) = &resume_stand_in;
+void (*volatile stand_in_destroy)(void*) = &destroy_stand_in;
 
 }  // namespace
 
 static_assert(offsetof(stand_in, header) == 2 * sizeof(void*), "a frame begins like a compiler's");
 
 std::coroutine_handle<migratable_header> open(stand_in& frame) {
-  frame.head = {resume_entry, destroy_entry};
+  frame.head = {stand_in_resume, stand_in_destroy};
   return with_header<migratable_header>(handle_of(frame.head));
 }
 

@@ -1,6 +1,6 @@
 // Conforming mode: a stand-in's frame is a real coroutine, which ends when it has been resumed.
-#include <hocket/coro/detail/frame_allocation.hpp>
-#include <hocket/coro/detail/stand_in.hpp>
+#include <hocket/core/detail/stand_in.hpp>
+#include <hocket/core/frame_memory.hpp>
 
 #include <exception>
 
@@ -8,7 +8,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 struct stand_in_proxy {
-  struct promise_type : migratable_header, recycled_frame {
+  struct promise_type : migratable_header {
+    static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
     explicit promise_type(stand_in& of) noexcept : migratable_header(of.header), frame(of) {}
     // Frees its frame first: what goes on may destroy the stand-in, and this one belongs to nobody.
     struct end {
