@@ -116,14 +116,11 @@ void direction::leave(bool drained) noexcept {
   for (;;) {
     if (seen & closing) return finish_close();
     if (seen & line) {
-      waiter* const next = next_in_line();
+      waiter* next = next_in_line();
       if (next && drained && transfer_of(*next).arm != 0) {
         const listing how = list_again(*next);  // a grant would report what is not there
         if (how == listing::listed) return;
-        if (how == listing::over) end(*next, ECANCELED);
-        // ORDER: relaxed, as above.
-        seen = word_.load(std::memory_order_relaxed);
-        if (how == listing::over) continue;
+        if (how == listing::over) end(*std::exchange(next, nullptr), ECANCELED);
       }
       if (next && of_.hand_over(*next)) return;
       if (next) end(*next, ECANCELED);  // its driver has ended

@@ -2,64 +2,22 @@
 // and the closing. The system is a few lines here (shim/hocket/io/detail/open_descriptor.hpp). The variants that must
 // fail are in tests/mutants.
 #include <hocket/core/stop.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
 
-#include "sync/waits.hpp"
+#include "io/stage.hpp"
 
 #include <array>
 
 namespace {
 
 using hocket::stop_source;
-using hocket::detail::bytes_operation;
-using hocket::detail::call_kind;
-using hocket::detail::open_descriptor;
 using hocket::model::execution;
 using hocket::model::require;
-using hocket::primitive::atomic;
-using hocket::primitive::operation;
 using hocket_test::kept;
-using hocket_test::one_wait;
+using hocket_test::is_byte;
 using hocket_test::place;
+using hocket_test::stage;
 using hocket_test::wait_at;
 namespace model = hocket::model;
-
-struct stage {
-  kept<open_descriptor> at;
-  atomic<std::uint32_t> left;  // readers that have not ended
-
-  explicit stage(std::uint32_t readers) : left(readers, "left") {}
-
-  operation<bytes_operation> read() {
-    return operation<bytes_operation>(std::in_place, hocket::detail::no_options{}, at->in, call_kind::read, this, 1u,
-                                      false);
-  }
-  operation<bytes_operation> read_both(std::array<int, 2>& into) {
-    return operation<bytes_operation>(std::in_place, hocket::detail::no_options{}, at->in, call_kind::read, into.data(),
-                                      2u, true);
-  }
-  void ends() {
-    left.fetch_sub(1, std::memory_order_relaxed);
-    at->tell();
-  }
-  void drive() {
-    for (;;) {
-      const std::uint32_t seen = at->news();
-      at->poll();
-      if (left.load(std::memory_order_relaxed) == 0) return;
-      at->await_news(seen);
-    }
-  }
-  // Nobody has the word any more, and nobody waits.
-  void clear() {
-    at->in.close();
-    require(at->is_closed(), "a direction was not given back");
-    at.free();
-  }
-};
-
-bool is_byte(const hocket::result<std::size_t>& got) { return got && *got == 1; }
 
 template <std::uint32_t Bytes, bool Assisted>
 void reads_all(execution& run) {

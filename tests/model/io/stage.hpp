@@ -1,0 +1,48 @@
+// What the cases of a direction have in common: a descriptor, its readers and its driver.
+#pragma once
+#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/detail/transfer_operation.hpp>
+
+#include "sync/waits.hpp"
+
+#include <array>
+
+namespace hocket_test {
+
+struct stage {
+  kept<hocket::detail::open_descriptor> at;
+  hocket::primitive::atomic<std::uint32_t> left;  // readers that have not ended
+
+  explicit stage(std::uint32_t readers) : left(readers, "left") {}
+
+  hocket::primitive::operation<hocket::detail::bytes_operation> read() {
+    return hocket::primitive::operation<hocket::detail::bytes_operation>(std::in_place, hocket::detail::no_options{}, at->in, hocket::detail::call_kind::read, this, 1u,
+                                      false);
+  }
+  hocket::primitive::operation<hocket::detail::bytes_operation> read_both(std::array<int, 2>& into) {
+    return hocket::primitive::operation<hocket::detail::bytes_operation>(std::in_place, hocket::detail::no_options{}, at->in, hocket::detail::call_kind::read, into.data(),
+                                      2u, true);
+  }
+  void ends() {
+    left.fetch_sub(1, std::memory_order_relaxed);
+    at->tell();
+  }
+  void drive() {
+    for (;;) {
+      const std::uint32_t seen = at->news();
+      at->poll();
+      if (left.load(std::memory_order_relaxed) == 0) return;
+      at->await_news(seen);
+    }
+  }
+  // Nobody has the word any more, and nobody waits.
+  void clear() {
+    at->in.close();
+    hocket::model::require(at->is_closed(), "a direction was not given back");
+    at.free();
+  }
+};
+
+inline bool is_byte(const hocket::result<std::size_t>& got) { return got && *got == 1; }
+
+}  // namespace hocket_test
