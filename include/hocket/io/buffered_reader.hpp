@@ -28,11 +28,15 @@
 //
 // Cancellation. A cancelled or timed out operation takes no bytes: bytes that it read stay for the next operation.
 //
+// Select. If the source is a stream of hocket's, read_line(), read_until(), read_exactly() and wait_for_message() are
+// operations, and arms of a select (sync/select.hpp). An arm that loses leaves what it has read in the reader.
+//
 // Thread safety: one operation at a time. The source outlives the reader, and no other code reads from it.
 #pragma once
 #include <hocket/base/detail/platform/algobase.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/io/byte_stream.hpp>
+#include <hocket/io/detail/message_operation.hpp>
 #include <hocket/io/detail/read_buffer.hpp>
 #include <optional>
 #include <string>
@@ -55,27 +59,19 @@ class buffered_reader {
 
   // Returns the bytes before the delimiter, and takes both. std::nullopt: the stream has ended, and no byte was unread.
   // The delimiter is copied before the call returns.
-  task<result<std::optional<std::string_view>>> read_until(std::string_view delimiter) {
-    return read_message(std::string(delimiter), false);
+  auto read_until(std::string_view delimiter, call_site site = this_call_site()) {
+    delimiter_ = delimiter;
+    return read(detail::delimiter_search(max_size_, delimiter_, false), site);
   }
 
   // Returns the next line, without its end ("\n" or "\r\n"). The last line need not have one.
-  task<result<std::optional<std::string_view>>> read_line() {
-    auto line = co_await read_message("\n", true);
-    if (line || line.error() != errc::end_of_stream) co_return line;
-    if (unread().size() > max_size_) co_return failure(std::errc::message_size);
-    co_return buffer_.take(unread().size());
+  auto read_line(call_site site = this_call_site()) {
+    return read(detail::delimiter_search(max_size_, "\n", true), site);
   }
 
   // Returns exactly `bytes` bytes.
-  task<result<std::string_view>> read_exactly(std::size_t bytes) {
-    if (bytes > max_size_) co_return failure(std::errc::message_size);
-    while (unread().size() < bytes) {
-      result<bool> more = co_await fill(bytes, max_size_);
-      if (!more) co_return failure(more.error());
-      if (!*more) co_return failure(errc::end_of_stream);
-    }
-    co_return buffer_.take(bytes);
+  auto read_exactly(std::size_t bytes, call_site site = this_call_site()) {
+    return read(detail::counted_search(max_size_, bytes), site);
   }
 
   // Reads at least one byte, as soon as there is one: unread bytes, or else bytes of the source. 0: the end.
@@ -91,44 +87,43 @@ class buffered_reader {
 
   // Waits, between two messages, until some byte is unread. False: the source has ended, or the connection was idle and
   // its server shuts down (stream::read_idle()).
-  task<result<bool>> wait_for_message() {
-    if (!unread().empty()) co_return true;
-    if constexpr (requires(S& source) { source.read_idle(); }) {
-      buffer_.clear();
-      result<borrowed_bytes> bytes = co_await source_.read_idle();
-      if (!bytes) co_return failure(bytes.error());
-      co_return buffer_.hold(std::move(*bytes));
-    } else {
-      co_return co_await fill(0, with_room(1));
-    }
-  }
+  auto wait_for_message(call_site site = this_call_site()) { return read(detail::first_byte_search(max_size_), site); }
   // Reads more from the source, behind the unread bytes, while these are less than `max_size`. False: the source has
   // ended.
   task<result<bool>> fill() { return fill(0, max_size_); }
 
  private:
-  task<result<std::optional<std::string_view>>> read_message(std::string delimiter, bool is_line) {
-    std::size_t searched = 0;
-    for (;;) {
-      const std::size_t position = unread().find(delimiter, searched);
-      const bool found = position != std::string_view::npos;
-      const std::size_t size = size_before(found ? position : detail::earliest_end(unread(), delimiter), is_line);
-      if (size > max_size_) co_return failure(std::errc::message_size);
-      if (found) co_return buffer_.take(position + delimiter.size()).substr(0, size);
-      searched = unread().size() - std::min(unread().size(), delimiter.size() - 1);
-      result<bool> more = co_await fill(0, with_room(delimiter.size() + 1));
-      if (!more) co_return failure(more.error());
-      if (*more) continue;
-      if (!unread().empty()) co_return failure(errc::end_of_stream);
-      co_return std::nullopt;
+  template <class Search>
+  auto read(const Search& search, [[maybe_unused]] call_site site) {
+    if constexpr (detail::source_of_arms<S>) {
+      using operation = detail::message_operation<S, Search>;
+      return primitive::operation<operation>(std::in_place, site, source_, buffer_, search);
+    } else {
+      return read_by_task(search);
     }
   }
-  // Of a message whose delimiter is at `end`.
-  std::size_t size_before(std::size_t end, bool is_line) const noexcept {
-    return is_line && end != 0 && unread()[end - 1] == '\r' ? end - 1 : end;
+  template <class Search>
+  task<result<typename Search::value_type>> read_by_task(Search search) {
+    while (!search.looks(buffer_)) {
+      result<bool> more = co_await fill_for(search);
+      if (!more) search.fail(more.error());
+      else if (!*more) search.source_ends(buffer_);
+      else continue;
+      break;
+    }
+    co_return search.take(buffer_);
   }
-  // The limit and something behind the message, without an overflow.
-  std::size_t with_room(std::size_t extra) const noexcept { return max_size_ + std::min(extra, ~max_size_); }
+  template <class Search>
+  task<result<bool>> fill_for(const Search& search) {
+    if constexpr (Search::is_idle && requires(S& source) { source.read_idle(); }) {
+      buffer_.clear();
+      result<borrowed_bytes> bytes = co_await source_.read_idle();
+      if (!bytes) co_return failure(bytes.error());
+      co_return buffer_.hold(std::move(*bytes));
+    } else {
+      co_return co_await fill(search.min_size(), search.max_size());
+    }
+  }
 
   // `most` bytes may be unread.
   task<result<bool>> fill(std::size_t min_size, std::size_t most) {
@@ -149,6 +144,7 @@ class buffered_reader {
   S& source_;
   const std::size_t max_size_;
   detail::read_buffer buffer_;
+  std::string delimiter_;  // of a read_until() under way
 };
 
 }}  // namespace hocket

@@ -39,6 +39,15 @@ inline void refill_budget(thread_state& here) noexcept {
   wrote_this_thread();
 }
 
+// In the middle of an operation: if the budget is used up, the next operation finds it so.
+template <std::uint8_t Price>
+inline void spend_budget_ahead() noexcept {
+  if (!spend_budget<Price>()) [[likely]]
+    return;
+  this_thread().spent = 255;
+  wrote_this_thread();
+}
+
 // Asked when the budget is used up: whether the running coroutine can go through its executor's queue. Refills it.
 [[HOCKET_COLD, HOCKET_NOINLINE]] bool can_pause() noexcept;
 
