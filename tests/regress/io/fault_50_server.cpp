@@ -2,6 +2,7 @@
 // of the server's fds, ends neither the server nor a connection.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/net/serve.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
