@@ -7,6 +7,7 @@
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <doctest/doctest.h>
 #include <span>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 using namespace hocket;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -96,7 +98,7 @@ void serve_beside_children(Place& where) {
     before.close();
     ::kill(::getpid(), SIGUSR1);
   });
-  const shutdown_report report = server.run_until(SIGUSR1);
+  const shutdown_report report = server.run_until(SIGUSR1, {.drain = 24h});
   beside.join();
   CHECK(is_served);
   CHECK(report.cancelled == 0);
