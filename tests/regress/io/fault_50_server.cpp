@@ -2,10 +2,12 @@
 // of the server's fds, ends neither the server nor a connection.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/net/serve.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <doctest/doctest.h>
 #include <span>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 using namespace hocket;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -95,7 +98,7 @@ void serve_beside_children(Place& where) {
     before.close();
     ::kill(::getpid(), SIGUSR1);
   });
-  const shutdown_report report = server.run_until(SIGUSR1);
+  const shutdown_report report = server.run_until(SIGUSR1, {.drain = 24h});
   beside.join();
   CHECK(is_served);
   CHECK(report.cancelled == 0);
