@@ -343,6 +343,7 @@ call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
     case call_kind::send_file: return send_part_of_file(at.native_handle(), what);
     case call_kind::child: return what.fail(EOPNOTSUPP), call_end::done;  // of pidfds: child.cpp
     case call_kind::look: return kernel_calls::poll_once(at, what);
+    case call_kind::drain: return at.carry_out_drain(what);
   }
   __builtin_unreachable();
 }

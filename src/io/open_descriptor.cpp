@@ -140,8 +140,15 @@ void open_descriptor::end_when_idle(std::uint64_t family) noexcept {
     // ORDER: relaxed, ordered by the edge: see ends_when_idle().
     ends_when_idle_.store(true, std::memory_order_relaxed);
     tell_edge(in);
+    tell_edge(peer);
   }
   drop();
+}
+
+call_end open_descriptor::carry_out_drain(transfer& operation) const noexcept {
+  if (!ends_when_idle()) return call_end::blocks;
+  operation.ended = true;
+  return call_end::done;
 }
 
 // False: it is not in use.

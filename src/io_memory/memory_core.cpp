@@ -143,6 +143,7 @@ call_end memory_core::carry_out(open_descriptor& at, transfer& operation) noexce
   if (operation.kind == call_kind::borrow) return lending::lend(at, operation, &read_to_lend);
   if (operation.kind == call_kind::read_all) return go_on_reading(*this, at, operation);
   if (operation.kind == call_kind::discard) return lending::discard(at, operation, &read_to_lend);
+  if (operation.kind == call_kind::drain) return at.carry_out_drain(operation);
   call_end cause{};
   {
     locked guard(mutex_);

@@ -21,6 +21,13 @@ class socket_stream : public stream {
                                                          buffer.data(), buffer.size());
   }
 
+  // Waits until the server of this connection drains (net/serve.hpp): a handler of a long stream says goodbye then, as
+  // in select(news.receive(), peer.drain_requested()). From then on it returns at once. The peer's end does not end the
+  // wait. For a stream that no server has accepted it waits for ever.
+  auto drain_requested(call_site site = this_call_site()) noexcept {
+    return primitive::operation<detail::drain_operation>(std::in_place, site, record());
+  }
+
   // Ends writing: the peer reads the bytes written before, and then the end of the stream. Errors: as shutdown(2).
   result<void> shutdown_write() noexcept;
   // Ends reading: reads, also waiting reads, return the bytes that have arrived, and then 0. TCP still accepts bytes of

@@ -142,12 +142,14 @@ class open_descriptor {
     family_.store(family, std::memory_order_relaxed);
   }
   // Any thread, also of a descriptor that is not in use. If it belongs there: a read for bytes to lend that would wait,
-  // or waits, gives the end of the stream.
+  // or waits, gives the end of the stream; and a wait for the drain ends.
   void end_when_idle(std::uint64_t family) noexcept;
   bool ends_when_idle() const noexcept {
     // ORDER: relaxed, ordered by the edge that end_when_idle() tells: the call after it sees this.
     return ends_when_idle_.load(std::memory_order_relaxed);
   }
+  // Of a transfer of the kind `drain`, for backends.
+  call_end carry_out_drain(transfer& operation) const noexcept;
   // Gives the fd up without closing it. False: somebody waits at it, or makes a call; nothing happens.
   bool release() noexcept;
   std::uint64_t family() const noexcept {

@@ -36,7 +36,8 @@ enum class call_kind : std::uint8_t {
   send_passing,     // bytes and descriptors of the passing at `data`
   send_file,        // bytes of the file_part at `data` (send_file.hpp)
   child,            // the end of a child process; `done` becomes its status (process.hpp)
-  look,  // nothing: is one of the events of poll(2) in `size` there? Of POLLRDHUP `done` becomes the peer_end
+  look,   // nothing: is one of the events of poll(2) in `size` there? Of POLLRDHUP `done` becomes the peer_end
+  drain,  // nothing: does the server of the connection drain?
 };
 
 // How a call ended.

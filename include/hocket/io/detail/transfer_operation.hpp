@@ -160,4 +160,14 @@ struct look_operation : transfer_operation {
   }
 };
 
+// The server of a connection drains: this takes nothing, either.
+struct drain_operation : transfer_operation {
+  using value_type = void;
+  explicit drain_operation(open_descriptor& record) noexcept;
+  result<void> take() noexcept {
+    if (error != 0) return failure_of_transfer(error);
+    return {};
+  }
+};
+
 }}}  // namespace hocket::detail

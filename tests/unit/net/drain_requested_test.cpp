@@ -1,0 +1,89 @@
+// A handler hears that its server drains, beside what else it waits for.
+#include <hocket/coro/spawn.hpp>
+#include <hocket/net/serve.hpp>
+#include <hocket/runtime/run.hpp>
+#include <hocket/sync/event.hpp>
+#include <hocket/sync/select.hpp>
+#include <hocket/time/within.hpp>
+
+#include "support/tcp_pair.hpp"
+
+#include <array>
+#include <atomic>
+#include <doctest/doctest.h>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+using namespace hocket;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Of an event stream: it has no news, and its peer sends nothing.
+struct news_stream {
+  event news;
+  std::atomic<int> waiting{0};
+};
+task<> send_news(tcp::stream peer, news_stream& of) {
+  of.waiting.fetch_add(1);
+  auto first = co_await select(of.news.wait(), peer.drain_requested());
+  if (!first || first->index() != 1) co_return;
+  auto again = co_await peer.drain_requested();  // at once
+  static_cast<void>(co_await peer.write_all(again ? "goodbye" : "lost"));
+}
+task<> wait_idle(tcp::stream peer, news_stream& of) {
+  of.waiting.fetch_add(1);
+  auto first = co_await select(of.news.wait(), peer.read_idle());
+  if (!first || first->index() != 1 || !first->get<1>() || !first->get<1>()->empty()) co_return;
+  static_cast<void>(co_await peer.write_all("goodbye"));
+}
+
+std::string words_of(tcp::stream& peer) {
+  std::string words;
+  std::array<char, 16> buffer{};
+  for (std::size_t size = 1; size != 0;) {
+    size = sync_wait(peer.read_some(buffer)).value_or(0);
+    words.append(buffer.data(), size);
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("a handler hears the drain of its server, and says its last words") {
+  for (auto* handler : {&send_news, &wait_idle}) {
+    for (const int workers : {1, 2}) {
+      news_stream of;
+      runtime rt({.workers = workers});
+      auto server = tcp::serve(rt, "127.0.0.1:0", handler, std::ref(of)).value();
+      std::array<tcp::stream, 8> peers;
+      for (tcp::stream& peer : peers) peer = sync_wait(tcp::connect(server.local_address())).value();
+      while (of.waiting != static_cast<int>(peers.size())) std::this_thread::yield();
+      const shutdown_report report = sync_wait(server.shutdown({.drain = 24h}));
+      CHECK(report.drained == peers.size());
+      CHECK(report.cancelled + report.killed + report.remaining == 0);
+      for (tcp::stream& peer : peers) CHECK(words_of(peer) == "goodbye");
+    }
+  }
+}
+
+TEST_CASE("a stream of no server waits for a drain until its deadline, whatever its peer does") {
+  loop lp;
+  auto pair = hocket_test::make_tcp_pair();
+  auto ended = spawn(lp, [&]() -> task<> {
+    auto none = co_await within(1ms, pair.near.drain_requested());
+    CHECK(none.error_or({}) == std::errc::timed_out);
+    pair.far.close();
+    auto closed = co_await pair.near.closed();
+    CHECK(closed.has_value());
+    none = co_await within(1ms, pair.near.drain_requested());
+    CHECK(none.error_or({}) == std::errc::timed_out);
+    pair.near.close();
+    none = co_await pair.near.drain_requested();
+    CHECK(none.error_or({}) == std::errc::bad_file_descriptor);
+  });
+  lp.run_until(ended);
+  CHECK(ended.done());
+}
