@@ -274,6 +274,20 @@ TEST_CASE("a stop that came with the end of a run does not end the next one; one
   endless.kill();
 }
 
+TEST_CASE("a poll consumes a stop, and the next run goes on") {
+  loop lp;
+  int turns = 0;
+  auto yields = [&]() -> task<> {
+    for (; turns != 200; ++turns) co_await yield();
+  };
+  spawn(lp, yields);
+  lp.stop();
+  lp.poll();
+  CHECK(turns < 200);
+  lp.run();
+  CHECK(turns == 200);
+}
+
 TEST_CASE("a loop that is run until a coroutine of another loop ends is fatal") {
   auto wait_for_the_wrong_one = [] {
     loop lp, other;
