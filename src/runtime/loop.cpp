@@ -108,8 +108,10 @@ std::size_t loop::turn(std::size_t max_resumes) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
   const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_elsewhere_.load(std::memory_order_relaxed);
   ready_.reserve(live + run_queue::slack);
+  wheel_.fire_late();  // the driver would grant what has ended already
   begin_turn(++turns_);
-  return resume_ready(ready_, max_resumes, [] {});
+  if (&clock_ != &steady_clock()) return resume_ready(ready_, max_resumes, [] {});
+  return resume_ready(ready_, max_resumes, timed_turn());
 }
 
 // Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.

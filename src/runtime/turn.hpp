@@ -1,6 +1,8 @@
 // What a loop and a worker do alike in a turn.
 #pragma once
 #include <hocket/base/detail/platform/prefetch.hpp>
+#include <hocket/base/clock.hpp>
+#include <hocket/core/detail/budget.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/run_queue.hpp>
 
@@ -12,10 +14,30 @@ inline constexpr std::size_t turn_size = 64;        // coroutines between two lo
 inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
 inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two looks at the thread's house
 
+// A turn of a thread without a watch: its budgets end by time (core/detail/budget.hpp).
+class timed_turn {
+ public:
+  timed_turn() noexcept : here_(this_thread()) {
+    here_.budget_end = (steady_clock().now() + budget_time).time_since_epoch().count();
+    refill_timed_budget(here_);
+  }
+  timed_turn(const timed_turn&) = delete;
+  timed_turn& operator=(const timed_turn&) = delete;
+  ~timed_turn() {
+    here_.budget_end = 0;
+    refill_budget(here_);
+  }
+  // Between two coroutines.
+  void operator()() const noexcept { refill_timed_budget(here_); }
+
+ private:
+  thread_state& here_;
+};
+
 // Resumes what is ready, and what becomes ready meanwhile, at most `at_most`. Gives how many. Neither a loop nor a
 // worker moves between threads while it runs. after() is called after each.
 template <class After>
-std::size_t resume_ready(run_queue& ready, std::size_t at_most, After after) noexcept {
+std::size_t resume_ready(run_queue& ready, std::size_t at_most, const After& after) noexcept {
   thread_state& here = this_thread();
   here.turn_left = at_most;
   const bool large = ready.is_large();

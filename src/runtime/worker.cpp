@@ -66,14 +66,15 @@ bool worker::turn() noexcept {
   if (any) {
     share();
     ready_.reserve(ready_.size() + run_queue::slack);  // what did not fit into its array so far will
-    resumed_.add(has_sleepers() ? resume_all([this] { share_if_late(); }) : resume_all([] {}));
+    if (is_timed()) resumed_.add(resume_all(timed_turn()));
+    else resumed_.add(has_sleepers() ? resume_all([this] { share_if_late(); }) : resume_all([] {}));
   }
   return any || due_ || drivers_.has_more();
 }
 
 // after() is called after each resume.
 template <class After>
-std::size_t worker::resume_all(After after) noexcept {
+std::size_t worker::resume_all(const After& after) noexcept {
   const std::size_t resumed = resume_ready(ready_, turn_size, after);
   begin_forks();
   return resumed + resume_stealable(after);
@@ -90,7 +91,7 @@ void worker::gather() noexcept {
 }
 
 template <class After>
-std::size_t worker::resume_stealable(After after) noexcept {
+std::size_t worker::resume_stealable(const After& after) noexcept {
   thread_state& here = this_thread();
   std::size_t left = turn_size;
   const bool large = stealable_.is_large();
@@ -145,6 +146,14 @@ void worker::rest() noexcept {
   const auto nap = [&] { sleep(end_of_sleep(std::min(wheel_.next_expiry(), house))); };
   static_cast<void>(worker_core::rest(called, nap));
   rings_.set(inbox_.rings());
+}
+
+// A worker alone has no watch.
+bool worker::is_timed() const noexcept { return pool_.workers.size() == 1 && &clock_ == &steady_clock(); }
+
+void worker::end_budget() noexcept {
+  // ORDER: acquire, pairs with the store in run().
+  if (thread_state* const seated = seated_.load(std::memory_order_acquire)) use_up_budget(*seated);
 }
 
 // Counted first: who is served by it finds it counted. The driver before the wheel: I/O beats deadlines. A wait that it

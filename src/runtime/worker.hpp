@@ -52,6 +52,9 @@ class worker final : public event_loop, public worker_core {
   // The watch, while it seems to be stuck, but may be doing anything: does what its event loop does not come to.
   void help() noexcept;
 
+  // The watch: the coroutine that runs on it has had its time. Its next operation lets others run.
+  void end_budget() noexcept;
+
   // On its thread.
   void halt() noexcept;
   void entered_here(std::size_t number) noexcept { count(entered_, number); }
@@ -69,11 +72,12 @@ class worker final : public event_loop, public worker_core {
   void work() noexcept;
   void call(worker_hook hook) noexcept;
   bool turn() noexcept;
+  bool is_timed() const noexcept;
   void gather() noexcept;
   template <class After>
-  std::size_t resume_all(After after) noexcept;
+  std::size_t resume_all(const After& after) noexcept;
   template <class After>
-  std::size_t resume_stealable(After after) noexcept;
+  std::size_t resume_stealable(const After& after) noexcept;
   bool find_and_begin() noexcept;
   void begin_forks() noexcept;
   void rest() noexcept;
@@ -85,7 +89,7 @@ class worker final : public event_loop, public worker_core {
   tally resumed_, rings_, timers_, latest_ns_, at_home_;
   tally assists_;  // written by the watch
   standstill::mark standing_{0};
-  atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
+  atomic<thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> left_{0};
   system_thread thread_;

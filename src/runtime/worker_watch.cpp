@@ -47,7 +47,9 @@ void worker_watch::look_at(std::size_t index) noexcept {
   const std::size_t turns = one.sleeps() ? slept : one.turns();
   const bool stuck = std::exchange(seen_[index], turns) == turns && turns != slept;
   one.set_stuck(stuck);
-  if (stuck) one.help();
+  if (!stuck) return;
+  if (&pool_.time == &steady_clock()) one.end_budget();
+  one.help();
 }
 
 }}}  // namespace hocket::detail

@@ -241,6 +241,20 @@ bool timer_wheel::advance(std::size_t at_most) noexcept {
   return more;
 }
 
+void timer_wheel::fire_late() noexcept {
+  if (empty()) return;
+  const held guard(*this);
+  if (late_.empty()) return;
+  list<timer_node> left_by_bound;
+  left_by_bound.splice_back(due_);
+  due_.splice_back(late_);
+  std::size_t budget = unlimited;
+  turns_ = true;
+  empty_due(budget, own_turn{*this});
+  turns_ = false;
+  due_.splice_back(left_by_bound);
+}
+
 // Takes the timers out of the first slot, if it begins by the horizon, and goes there; those of a crowd are to be
 // spread then. False: the position is at the horizon.
 bool timer_wheel::open_next(std::size_t& budget) noexcept {

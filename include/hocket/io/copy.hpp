@@ -9,11 +9,14 @@
 // Limits. At most 16 KB are read and not yet written, and what a sink has collected, so a slow sink slows the source
 // down. A copy without a limit from a lending source has no buffer while it waits for bytes.
 //
+// Turns. A copy between a source and a sink in memory lets others run, too, and a stop or its deadline ends it.
+//
 // Errors: the errors of the source and of the sink.
 //
 // Cancellation. A cancelled or timed out copy loses the bytes that it has read and not written.
 #pragma once
 #include <hocket/base/detail/platform/algobase.hpp>
+#include <hocket/core/detail/turn_check.hpp>
 #include <hocket/coro/detail/frame_allocator.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/timeout_task.hpp>
@@ -73,6 +76,8 @@ task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size)
   detail::copy_buffer buffer(std::min(max_size, detail::lending::most_bytes));
   std::size_t copied = 0;
   while (copied != max_size) {
+    result<void> turn = co_await detail::check_turn();
+    if (!turn) co_return failure(turn.error());
     const mutable_buffer room(buffer.data(), std::min(buffer.size(), max_size - copied));
     result<std::size_t> read = co_await detail::read_or_flush(sink, [&] { return source.read_some(room); });
     if (!read) co_return failure(read.error());
@@ -91,6 +96,8 @@ task<result<std::size_t>> copy(Source& source, Sink& sink) {
   if constexpr (lending_source<Source>) {
     std::size_t copied = 0;
     for (;;) {
+      result<void> turn = co_await detail::check_turn();
+      if (!turn) co_return failure(turn.error());
       result<borrowed_bytes> read = co_await detail::read_or_flush(sink, [&] { return source.read_borrowed(); });
       if (!read) co_return failure(read.error());
       if (read->empty()) break;

@@ -54,7 +54,7 @@ std::string words_of(tcp::stream& peer) {
 
 TEST_CASE("a handler hears the drain of its server, and says its last words") {
   for (auto* handler : {&send_news, &wait_idle}) {
-    for (const int workers : {1, 2}) {
+    for (const std::size_t workers : {std::size_t{1}, std::size_t{2}}) {
       news_stream of;
       runtime rt({.workers = workers});
       auto server = tcp::serve(rt, "127.0.0.1:0", handler, std::ref(of)).value();

@@ -6,14 +6,18 @@
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/interval.hpp>
 #include <hocket/time/within.hpp>
 
+#include "support/runtime_look.hpp"
 #include "unit/core/script.hpp"
 
+#include <atomic>
 #include <doctest/doctest.h>
 #include <utility>
 #include <vector>
@@ -100,7 +104,8 @@ TEST_CASE("who has to wait now and then never goes through the queue for the bud
       ++turns_of_other;
     }
   };
-  loop lp;
+  manual_clock time;
+  loop lp({.clock = &time});
   detail::refill_budget(detail::this_thread());
   spawn(lp, works);
   spawn(lp, other);
@@ -213,6 +218,53 @@ TEST_CASE("a burst of late ticks lets others run") {
   lp.run();
   CHECK(ticks == more_than_budget);
   CHECK(ticks_before <= budget);
+}
+
+namespace {
+
+// How many of its operations a coroutine awaits on `where`, until one that was spawned later runs. In its turn it first
+// calls pass().
+template <class Where, class Pass>
+int awaited_until_others_run(Where& where, Pass pass) {
+  event is_set(true);
+  std::atomic<int> awaited{0}, before{-1};
+  auto loops = [&]() -> task<> {
+    pass();
+    for (; awaited < more_than_budget && before < 0; ++awaited) co_await or_throw(is_set.wait());
+  };
+  auto other = [&]() -> task<> {
+    before = awaited.load();
+    co_return;
+  };
+  auto start = [&]() -> task<> {  // both in one turn, on one thread
+    auto first = spawn(where, loops);
+    auto second = spawn(where, other);
+    co_await or_throw(first.join());
+    co_await or_throw(second.join());
+  };
+  auto ended = spawn(where, start);
+  if constexpr (std::is_same_v<Where, loop>) where.run_until(ended);
+  else CHECK(sync_wait(ended.join()).has_value());
+  return before;
+}
+
+}  // namespace
+
+TEST_CASE("a turn that has taken its time on a loop ends after 32 operations, by the machine's clock alone") {
+  const auto pass = [] { detail::this_thread().budget_end = 1; };
+  loop lp;
+  CHECK(awaited_until_others_run(lp, pass) <= 32);
+  runtime alone({.workers = 1});
+  CHECK(awaited_until_others_run(alone, pass) <= 32);
+}
+
+TEST_CASE("the watch ends the budget of a worker that it finds in one turn again") {
+  runtime rt({.workers = 2});
+  detail::worker_at first(rt, 0);
+  const auto pass = [&] {
+    for (int i = 0; i < 2; ++i) detail::runtime_look::watch(rt);
+  };
+  CHECK(awaited_until_others_run(first, pass) <= 1);
 }
 
 namespace {

@@ -132,6 +132,10 @@ class timer_wheel final : public timer_service {
   // while no timer is attached.
   bool advance(std::size_t at_most = unlimited) noexcept;
 
+  // Fires what was due at the last turn's reading when it was attached, without a look at the clock: before a driver
+  // that would grant such waits.
+  void fire_late() noexcept;
+
   // Fires what other threads have detached. To be called once for each wake(), and not otherwise.
   void reclaim() noexcept;
 
