@@ -108,10 +108,17 @@ std::size_t loop::turn(std::size_t max_resumes) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
   const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_elsewhere_.load(std::memory_order_relaxed);
   ready_.reserve(live + run_queue::slack);
-  wheel_.fire_late();  // the driver would grant what has ended already
+  end_what_is_over();
+  turn_began_ = now();
   begin_turn(++turns_);
   if (&clock_ != &steady_clock()) return resume_ready(ready_, max_resumes, [] {});
-  return resume_ready(ready_, max_resumes, timed_turn());
+  return resume_ready(ready_, max_resumes, timed_turn(turn_began_));
+}
+
+// A coroutine may wait again and again for what is always ready, and its deadline may have passed before the last turn
+// began. The driver would grant each of its waits before a timer is looked at.
+void loop::end_what_is_over() noexcept {
+  if (!drivers_.has_more()) wheel_.advance_to(turn_began_, turn_size);
 }
 
 // Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.

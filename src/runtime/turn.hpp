@@ -17,8 +17,8 @@ inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep bet
 // A turn of a thread without a watch: its budgets end by time (core/detail/budget.hpp).
 class timed_turn {
  public:
-  timed_turn() noexcept : here_(this_thread()) {
-    here_.budget_end = (steady_clock().now() + budget_time).time_since_epoch().count();
+  explicit timed_turn(time_point began) noexcept : here_(this_thread()) {
+    here_.budget_end = (began + budget_time).time_since_epoch().count();
     refill_timed_budget(here_);
   }
   timed_turn(const timed_turn&) = delete;

@@ -241,18 +241,16 @@ bool timer_wheel::advance(std::size_t at_most) noexcept {
   return more;
 }
 
-void timer_wheel::fire_late() noexcept {
+void timer_wheel::advance_to(time_point reading, std::size_t at_most) noexcept {
   if (empty()) return;
   const held guard(*this);
-  if (late_.empty()) return;
-  list<timer_node> left_by_bound;
-  left_by_bound.splice_back(due_);
-  due_.splice_back(late_);
-  std::size_t budget = unlimited;
   turns_ = true;
-  empty_due(budget, own_turn{*this});
+  const own_turn sink{*this};
+  if (!cut_ || turn(at_most, sink)) {
+    horizon_ = std::max(horizon_, key_of(reading));
+    catch_up_to_horizon(at_most, sink);
+  }
   turns_ = false;
-  due_.splice_back(left_by_bound);
 }
 
 // Takes the timers out of the first slot, if it begins by the horizon, and goes there; those of a crowd are to be

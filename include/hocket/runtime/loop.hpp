@@ -165,6 +165,7 @@ class loop final : public detail::event_loop, public spawn_target {
   void run_until_time(time_point until);
   void begin_run();
   bool take_stop() noexcept;
+  void end_what_is_over() noexcept;
   std::size_t turn(std::size_t max_resumes) noexcept;
   [[nodiscard]] bool rest(time_point until) noexcept;
   // A loop with another clock and no parker sleeps only in a driver that ends the sleep.
@@ -176,6 +177,7 @@ class loop final : public detail::event_loop, public spawn_target {
   const detail::executor_seat seat_{this, &ready_};  // constructed once, not for each run: decision 020
   const bool sleeps_;
   bool asleep_ = false;  // a sleep is announced
+  time_point turn_began_ = time_point::min();
   std::uint32_t turns_ = 0;
   stop_source stop_;
   context_ptr context_;

@@ -132,9 +132,9 @@ class timer_wheel final : public timer_service {
   // while no timer is attached.
   bool advance(std::size_t at_most = unlimited) noexcept;
 
-  // Fires what was due at the last turn's reading when it was attached, without a look at the clock: before a driver
-  // that would grant such waits.
-  void fire_late() noexcept;
+  // Fires what was due at an earlier reading of the clock, and does not look at it: before a driver that would grant
+  // such waits. Times from now are not due.
+  void advance_to(time_point reading, std::size_t at_most) noexcept;
 
   // Fires what other threads have detached. To be called once for each wake(), and not otherwise.
   void reclaim() noexcept;
@@ -212,6 +212,8 @@ class timer_wheel final : public timer_service {
   void time_fresh(time_point present) noexcept;
   template <class Sink>
   bool catch_up(std::size_t& budget, Sink sink) noexcept;
+  template <class Sink>
+  bool catch_up_to_horizon(std::size_t& budget, Sink sink) noexcept;
   template <class Sink>
   bool turn(std::size_t& budget, Sink sink) noexcept;
   bool open_next(std::size_t& budget) noexcept;
