@@ -23,10 +23,14 @@
 // stopped. A join_handle that loses keeps its result. If the group owns the handle, the handle ends with the group:
 // then its exception goes to on_unhandled, as for every dropped handle.
 //
-// Do not. If two children are granted resources at the same time, then both are taken, and the loser's resource (a
-// guard, a permit, an item of a channel) is destroyed with the loser, because each child waits for itself. Prevented by
-// select (sync/select.hpp), for primitives alone (a lock or a time-out, one of two channels): it takes exactly one of
-// the resources.
+// I/O. A child that is an operation of one system call (sync/select.hpp lists them) makes its call only if it wins:
+// what a loser would have got stays where it is. A loser of several calls ends as by a cancel, and its count says how
+// many bytes it has moved (io/stream.hpp).
+//
+// Do not. If two children are granted resources of primitives at the same time, then both are taken, and the loser's
+// resource (a guard, a permit, an item of a channel) is destroyed with the loser, because each child waits for itself.
+// Prevented by select (sync/select.hpp), for single operations (a lock or a time-out, one of two channels): it takes
+// exactly one of the resources.
 //
 // Executors, contexts, deadlines, cost and threads: as when_all.
 #pragma once
