@@ -68,11 +68,11 @@ executor& own_queue(const thread_state& here) noexcept {
 }  // namespace
 
 // On a thread whose turns end by time. True: it is not over, and the next operations are counted.
-static bool goes_on_by_time(thread_state& here) noexcept {
-  if (here.budget_end == 0 || here.clock_looks == clock_looks_of_budget) return false;
-  if (steady_clock().now().time_since_epoch().count() >= here.budget_end) return false;
-  ++here.clock_looks;
-  here.spent = first_of_timed;
+static bool goes_on_by_time(thread_state& thread) noexcept {
+  if (thread.budget_end == 0 || thread.clock_looks == clock_looks_of_budget) return false;
+  if (steady_clock().now().time_since_epoch().count() >= thread.budget_end) return false;
+  ++thread.clock_looks;
+  thread.spent = first_of_timed;
   wrote_this_thread();
   return true;
 }

@@ -24,19 +24,19 @@ bool direction::try_now(transfer& what) noexcept {
 }
 
 // The coroutine of a granted arm has the word already.
-bool direction::try_without_word(transfer& what) noexcept {
-  if (std::exchange(what.holds, std::uint8_t{0}) != 0) return call_or_fail(what);
+bool direction::try_without_word(transfer& operation) noexcept {
+  if (std::exchange(operation.holds, std::uint8_t{0}) != 0) return call_or_fail(operation);
   // ORDER: relaxed, as in try_now().
   if (!is(word_.load(std::memory_order_relaxed), closed)) return false;
-  what.fail(EBADF);
+  operation.fail(EBADF);
   return true;
 }
 
 // The caller has the word.
-bool direction::call_or_fail(transfer& what) noexcept {
-  if (!is_late(what)) return carry_on(what);
+bool direction::call_or_fail(transfer& operation) noexcept {
+  if (!is_late(operation)) return carry_on(operation);
   leave(false);
-  what.fail(EBADF);
+  operation.fail(EBADF);
   return true;
 }
 
@@ -278,10 +278,10 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
 
 // The waiter may be gone if the grant is lost.
 void direction::grant_arm(waiter& entry) noexcept {
-  transfer& what = transfer_of(entry);
+  transfer& operation = transfer_of(entry);
   grant won = entry.claim_popped();
   if (!won) return leave(false);
-  what.holds = 2;
+  operation.holds = 2;
   // ORDER: relaxed, pairs with nothing: a mark for this process's forked children.
   word_.fetch_or(over, std::memory_order_relaxed);
   won.post();

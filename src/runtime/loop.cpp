@@ -108,7 +108,7 @@ std::size_t loop::turn(std::size_t max_resumes) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
   const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_elsewhere_.load(std::memory_order_relaxed);
   ready_.reserve(live + run_queue::slack);
-  end_what_is_over();
+  end_late_waits();
   turn_began_ = now();
   begin_turn(++turns_);
   if (&clock_ != &steady_clock()) return resume_ready(ready_, max_resumes, [] {});
@@ -117,7 +117,7 @@ std::size_t loop::turn(std::size_t max_resumes) noexcept {
 
 // A coroutine may wait again and again for what is always ready, and its deadline may have passed before the last turn
 // began. The driver would grant each of its waits before a timer is looked at.
-void loop::end_what_is_over() noexcept {
+void loop::end_late_waits() noexcept {
   if (!drivers_.has_more()) wheel_.advance_to(turn_began_, turn_size);
 }
 

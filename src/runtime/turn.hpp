@@ -1,7 +1,7 @@
 // What a loop and a worker do alike in a turn.
 #pragma once
-#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/core/detail/budget.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/run_queue.hpp>
@@ -17,21 +17,21 @@ inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep bet
 // A turn of a thread without a watch: its budgets end by time (core/detail/budget.hpp).
 class timed_turn {
  public:
-  explicit timed_turn(time_point began) noexcept : here_(this_thread()) {
-    here_.budget_end = (began + budget_time).time_since_epoch().count();
-    refill_timed_budget(here_);
+  explicit timed_turn(time_point began) noexcept : thread_(this_thread()) {
+    thread_.budget_end = (began + budget_time).time_since_epoch().count();
+    refill_timed_budget(thread_);
   }
   timed_turn(const timed_turn&) = delete;
   timed_turn& operator=(const timed_turn&) = delete;
   ~timed_turn() {
-    here_.budget_end = 0;
-    refill_budget(here_);
+    thread_.budget_end = 0;
+    refill_budget(thread_);
   }
   // Between two coroutines.
-  void operator()() const noexcept { refill_timed_budget(here_); }
+  void operator()() const noexcept { refill_timed_budget(thread_); }
 
  private:
-  thread_state& here_;
+  thread_state& thread_;
 };
 
 // Resumes what is ready, and what becomes ready meanwhile, at most `at_most`. Gives how many. Neither a loop nor a

@@ -151,15 +151,13 @@ void worker::rest() noexcept {
 // A worker alone has no watch.
 bool worker::is_timed() const noexcept { return pool_.workers.size() == 1 && &clock_ == &steady_clock(); }
 
-void worker::end_budget() noexcept {
-  // ORDER: acquire, pairs with the store in run().
-  if (thread_state* const seated = seated_.load(std::memory_order_acquire)) use_up_budget(*seated);
-}
-
 // Counted first: who is served by it finds it counted. The driver before the wheel: I/O beats deadlines. A wait that it
 // ends may have a timer in the wheel.
-void worker::help() noexcept {
+void worker::help(bool ends_budget) noexcept {
   assists_.add(1);
+  // ORDER: acquire, pairs with the store in run().
+  thread_state* const seated = seated_.load(std::memory_order_acquire);
+  if (ends_budget && seated) use_up_budget(*seated);
   drivers_.assist();
   wheel_.assist();
 }

@@ -49,11 +49,9 @@ class worker final : public event_loop, public worker_core {
   // While it stands still.
   using event_loop::has_sources;
 
-  // The watch, while it seems to be stuck, but may be doing anything: does what its event loop does not come to.
-  void help() noexcept;
-
-  // The watch: the coroutine that runs on it has had its time. Its next operation lets others run.
-  void end_budget() noexcept;
+  // The watch, while it seems to be stuck, but may be doing anything: does what its event loop does not come to. The
+  // next operation of the coroutine that runs on it lets others run, if the budget ends by time.
+  void help(bool ends_budget) noexcept;
 
   // On its thread.
   void halt() noexcept;

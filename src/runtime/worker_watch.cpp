@@ -47,9 +47,7 @@ void worker_watch::look_at(std::size_t index) noexcept {
   const std::size_t turns = one.sleeps() ? slept : one.turns();
   const bool stuck = std::exchange(seen_[index], turns) == turns && turns != slept;
   one.set_stuck(stuck);
-  if (!stuck) return;
-  if (&pool_.time == &steady_clock()) one.end_budget();
-  one.help();
+  if (stuck) one.help(&pool_.time == &steady_clock());
 }
 
 }}}  // namespace hocket::detail

@@ -229,9 +229,8 @@ struct timer_wheel::own_turn {
 };
 
 bool timer_wheel::advance(std::size_t at_most) noexcept {
-  if constexpr (debug_checks) {
+  if constexpr (debug_checks)
     debug_expects(is_here(), "a timer_wheel was turned from outside of its executor", "turn it in the executor's loop");
-  }
   if (empty()) return false;
   const held guard(*this);
   turns_ = true;

@@ -58,7 +58,8 @@ struct arm_of_read {
   }
   auto operation() {
     if constexpr (Way == reading::some) return wires.near.read_some(buffer);
-    else if constexpr (Way == reading::parts) return wires.near.read_some(std::span<const hocket::mutable_buffer>(parts));
+    else if constexpr (Way == reading::parts)
+      return wires.near.read_some(std::span<const hocket::mutable_buffer>(parts));
     else if constexpr (Way == reading::borrowed) return wires.near.read_borrowed();
     else return wires.near.read_idle();
   }
@@ -74,7 +75,8 @@ template <bool Batch>
 struct arm_of_receive {
   template <class Wires>
   explicit arm_of_receive(Wires& net)
-      : door(bind_datagrams(net, "127.0.0.1:0").value()), client(connect_datagrams(net, door.local_address()).value()) {}
+      : door(bind_datagrams(net, "127.0.0.1:0").value()),
+        client(connect_datagrams(net, door.local_address()).value()) {}
   template <class Wires>
   hocket::task<> make(Wires&) {
     auto sent = co_await client.send("x");
@@ -94,75 +96,88 @@ struct arm_of_receive {
   std::array<hocket::udp::datagram, 1> batch{hocket::udp::datagram(hocket::mutable_buffer(buffer))};
 };
 
+// What came first of an item and an event.
+struct first_seen {
+  bool is_item = false, is_event = false;
+};
+template <class Arm, std::size_t ItemIndex, class Choice>
+first_seen seen_in(Choice& first) {
+  if (first.index() != ItemIndex) return {.is_event = true};
+  return {.is_item = Arm::is_item(first.template get<ItemIndex>())};
+}
+
 // Each round makes an item and sets the event in one turn. The waiting coroutine selects until it has both.
 template <class Kind, class Arm>
-void receive_beside_events(choosing how) {
-  constexpr int rounds = 20;
-  typename Kind::wires net;
-  Arm arm(net);
-  hocket::event news;
-  hocket::auto_reset_event is_seen;
-  int items = 0, events = 0;
-  Kind world(net);
-  auto wait = [&]() -> typename Kind::body {
-    for (int round = 1; round <= rounds;) {
-      bool is_event = false, is_item = false;
-      if (how == choosing::select) {
-        auto first = co_await select(arm.operation(), news.wait());
-        REQUIRE(first.has_value());
-        if (first->index() == 0) is_item = Arm::is_item(first->template get<0>());
-        is_event = first->index() == 1;
-      } else if (how == choosing::select_first) {
-        auto first = co_await select_in_order(arm.operation(), news.wait());
-        REQUIRE(first.has_value());
-        if (first->index() == 0) is_item = Arm::is_item(first->template get<0>());
-        is_event = first->index() == 1;
-      } else if (how == choosing::select_last) {
-        auto first = co_await select_in_order(news.wait(), arm.operation());
-        REQUIRE(first.has_value());
-        if (first->index() == 1) is_item = Arm::is_item(first->template get<1>());
-        is_event = first->index() == 0;
-      } else if (how == choosing::any_first) {
-        auto first = co_await hocket::when_any(arm.operation(), news.wait());
-        if (first.index() == 0) is_item = Arm::is_item(first.template get<0>());
-        is_event = first.index() == 1;
-      } else {
-        auto first = co_await hocket::when_any(news.wait(), arm.operation());
-        if (first.index() == 1) is_item = Arm::is_item(first.template get<1>());
-        is_event = first.index() == 0;
+struct items_beside_events {
+  static constexpr int rounds = 20;
+
+  auto waiting_body(choosing way) {
+    return [this, way]() -> typename Kind::body {
+      for (int round = 1; round <= rounds;) {
+        first_seen seen;
+        if (way == choosing::select) {
+          auto first = co_await select(arm.operation(), news.wait());
+          seen = seen_in<Arm, 0>(first.value());
+        } else if (way == choosing::select_first) {
+          auto first = co_await select_in_order(arm.operation(), news.wait());
+          seen = seen_in<Arm, 0>(first.value());
+        } else if (way == choosing::select_last) {
+          auto first = co_await select_in_order(news.wait(), arm.operation());
+          seen = seen_in<Arm, 1>(first.value());
+        } else if (way == choosing::any_first) {
+          auto first = co_await hocket::when_any(arm.operation(), news.wait());
+          seen = seen_in<Arm, 0>(first);
+        } else {
+          auto first = co_await hocket::when_any(news.wait(), arm.operation());
+          seen = seen_in<Arm, 1>(first);
+        }
+        CHECK((seen.is_item || seen.is_event));
+        items += seen.is_item;
+        events += seen.is_event;
+        if (seen.is_event) news.reset();
+        if (items != round || events != round) continue;
+        ++round;
+        is_seen.set();
       }
-      CHECK((is_item || is_event));
-      items += is_item;
-      events += is_event;
-      if (is_event) news.reset();
-      if (items != round || events != round) continue;
-      ++round;
-      is_seen.set();
-    }
-  };
-  auto make = [&]() -> typename Kind::body {
-    for (int round = 0; round < rounds; ++round) {
-      co_await arm.make(net);
-      news.set();
-      auto seen = co_await is_seen.wait();
-      REQUIRE(seen.has_value());
-    }
-  };
-  const int waiter = world.start(wait);
-  const int maker = world.start(make);
+    };
+  }
+  auto making_body() {
+    return [this]() -> typename Kind::body {
+      for (int round = 0; round < rounds; ++round) {
+        co_await arm.make(net);
+        news.set();
+        auto seen = co_await is_seen.wait();
+        REQUIRE(seen.has_value());
+      }
+    };
+  }
+
+  typename Kind::wires net{};
+  Arm arm{net};
+  hocket::event news{};
+  hocket::auto_reset_event is_seen{};
+  int items = 0, events = 0;
+};
+
+template <class Kind, class Arm>
+void receive_beside_events(choosing way) {
+  items_beside_events<Kind, Arm> both;
+  Kind world(both.net);
+  const int waiter = world.start(both.waiting_body(way));
+  const int maker = world.start(both.making_body());
   world.finish();
   CHECK(world.ended(waiter) == fate::ended);
   CHECK(world.ended(maker) == fate::ended);
-  CHECK(items == rounds);
-  CHECK(events == rounds);
+  CHECK(both.items == both.rounds);
+  CHECK(both.events == both.rounds);
 }
 
-#define HOCKET_ARM_CASE(words, Arm)                                     \
-  TEST_CASE_TEMPLATE("an arm that loses leaves " words " where it is", Kind, HOCKET_IO_KINDS) { \
-    for (const choosing how : all_choosings) {                            \
-      CAPTURE(static_cast<int>(how));                                      \
-      receive_beside_events<Kind, Arm>(how);                              \
-    }                                                                      \
+#define HOCKET_ARM_CASE(item, Arm)                                                             \
+  TEST_CASE_TEMPLATE("an arm that loses leaves " item " where it is", Kind, HOCKET_IO_KINDS) { \
+    for (const choosing way : all_choosings) {                                                 \
+      CAPTURE(static_cast<int>(way));                                                          \
+      receive_beside_events<Kind, Arm>(way);                                                   \
+    }                                                                                          \
   }
 HOCKET_ARM_CASE("a connection", arm_of_accept)
 HOCKET_ARM_CASE("bytes", arm_of_read<reading::some>)
@@ -206,8 +221,8 @@ TEST_CASE_TEMPLATE("of several that select the same bytes one receives them, and
 // A deadline, a cancel, a kill, and a close by another end the wait; then the stream can be used on.
 TEST_CASE_TEMPLATE("a select of I/O ends by its deadline, a cancel, a kill and a close", Kind, HOCKET_IO_KINDS) {
   enum class ending { deadline, cancel, kill, close };
-  for (const ending how : {ending::deadline, ending::cancel, ending::kill, ending::close}) {
-    CAPTURE(static_cast<int>(how));
+  for (const ending cause : {ending::deadline, ending::cancel, ending::kill, ending::close}) {
+    CAPTURE(static_cast<int>(cause));
     typename Kind::wires net;
     stream_pair wires = net.connected();
     hocket::event never, began;
@@ -216,7 +231,7 @@ TEST_CASE_TEMPLATE("a select of I/O ends by its deadline, a cancel, a kill and a
     auto wait = [&]() -> typename Kind::body {
       std::array<char, 8> buffer{};
       began.set();
-      auto first = co_await hocket::within(how == ending::deadline ? 1ms : 24h,
+      auto first = co_await hocket::within(cause == ending::deadline ? 1ms : 24h,
                                            select(wires.near.read_some(buffer), never.wait()));
       if (!first) error = first.error();
       else error = first->template get<0>().error();
@@ -227,16 +242,16 @@ TEST_CASE_TEMPLATE("a select of I/O ends by its deadline, a cancel, a kill and a
       auto seen = co_await began.wait();
       CHECK(seen.has_value());
       for (int i = 0; i < 3; ++i) co_await hocket::yield();
-      if (how == ending::cancel) world.cancel(waiter);
-      if (how == ending::kill) world.kill(waiter);
-      if (how == ending::close) wires.near.close();
+      if (cause == ending::cancel) world.cancel(waiter);
+      if (cause == ending::kill) world.kill(waiter);
+      if (cause == ending::close) wires.near.close();
     };
     world.start(end);
     world.finish();
-    if (how == ending::deadline) CHECK(error == std::errc::timed_out);
-    if (how == ending::cancel || how == ending::close) CHECK(error == std::errc::operation_canceled);
-    CHECK(world.ended(waiter) == (how == ending::kill ? fate::killed : fate::ended));
-    if (how == ending::close) continue;
+    if (cause == ending::deadline) CHECK(error == std::errc::timed_out);
+    if (cause == ending::cancel || cause == ending::close) CHECK(error == std::errc::operation_canceled);
+    CHECK(world.ended(waiter) == (cause == ending::kill ? fate::killed : fate::ended));
+    if (cause == ending::close) continue;
     auto read = [&]() -> typename Kind::body {
       auto written = co_await wires.far.write_all("y");
       CHECK(written == std::size_t{1});

@@ -16,11 +16,10 @@ namespace detail {
 
 // An awaiter that can resume a thread directly: one of hocket's that needs only a handle.
 template <class W>
-concept waits_for_a_thread = trusted_awaiter<W> && !requires {
-  requires std::remove_cvref_t<W>::needs_a_coroutine;
-} && requires(W& w, std::coroutine_handle<> handle) {
-  { w.await_suspend(handle) } -> std::same_as<bool>;
-};
+concept waits_for_a_thread = trusted_awaiter<W> && !requires { requires std::remove_cvref_t<W>::needs_a_coroutine; } &&
+                             requires(W& w, std::coroutine_handle<> handle) {
+                               { w.await_suspend(handle) } -> std::same_as<bool>;
+                             };
 
 // The root of a thread's wait: a coroutine that awaits an awaiter and then signals the thread.
 class thread_root {

@@ -1,8 +1,8 @@
 // Spawns callables that return a task: the part of spawn() (core/detail/spawn.hpp) for tasks.
 #pragma once
 #include <hocket/core/detail/spawn.hpp>
-#include <hocket/coro/detail/awaited_call.hpp>
 #include <hocket/core/detail/stand_in.hpp>
+#include <hocket/coro/detail/awaited_call.hpp>
 #include <hocket/coro/task.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -92,12 +92,16 @@ class stream : public descriptor {
   }
 
   // Writes at least one byte, as soon as the stream takes one. Returns how many bytes it wrote.
-  writing write_some(const_buffer data, call_site site = this_call_site()) noexcept { return write<writing>(data, false, site); }
+  writing write_some(const_buffer data, call_site site = this_call_site()) noexcept {
+    return write<writing>(data, false, site);
+  }
   writing write_some(std::span<const const_buffer> buffers, call_site site = this_call_site()) noexcept {
     return write<writing>(buffers, false, site);
   }
   // Writes the whole buffer, or all buffers. Returns how many bytes that is.
-  whole_writing write_all(const_buffer data, call_site site = this_call_site()) noexcept { return write<whole_writing>(data, true, site); }
+  whole_writing write_all(const_buffer data, call_site site = this_call_site()) noexcept {
+    return write<whole_writing>(data, true, site);
+  }
   whole_writing write_all(std::span<const const_buffer> buffers, call_site site = this_call_site()) noexcept {
     return write<whole_writing>(buffers, true, site);
   }

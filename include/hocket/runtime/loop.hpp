@@ -165,7 +165,7 @@ class loop final : public detail::event_loop, public spawn_target {
   void run_until_time(time_point until);
   void begin_run();
   bool take_stop() noexcept;
-  void end_what_is_over() noexcept;
+  void end_late_waits() noexcept;
   std::size_t turn(std::size_t max_resumes) noexcept;
   [[nodiscard]] bool rest(time_point until) noexcept;
   // A loop with another clock and no parker sleeps only in a driver that ends the sleep.

@@ -8,16 +8,17 @@
 //   auto now = try_select(rx.receive(), tx.send(1));           // never waits: false if no operation is possible
 //
 // Operations. A select takes any operation: locks and permits, both ends of a channel, events, joins, sleeps
-// (sleep_for: the branch that is taken if no other is), stops (stopped(), sync/stopped.hpp), and I/O of one system call:
-// accept, read_some, read_borrowed, read_idle, write_some, peek, receive, send, their batches, event_counter::take(),
-// signal_set::next(), process::wait(), readable, writable, closed, drain_requested, poll_fd; and the messages of a
-// buffered_reader. It refuses what cannot be abandoned for another wait: the join of a scope, the arrival at a barrier,
-// and I/O of several calls or on a thread (write_all, read_exactly of a stream, read_all, send_file, connect, files):
-// spawn that, and select its join().
+// (sleep_for: the branch that is taken if no other is), stops (stopped(), sync/stopped.hpp), and I/O of one system
+// call: accept, read_some, read_borrowed, read_idle, write_some, peek, receive, send, their batches,
+// event_counter::take(), signal_set::next(), process::wait(), readable, writable, closed, drain_requested, poll_fd; and
+// the messages of a buffered_reader. It refuses what cannot be abandoned for another wait: the join of a scope, the
+// arrival at a barrier, and I/O of several calls or on a thread (write_all, read_exactly of a stream, read_all,
+// send_file, connect, files): spawn that, and select its join().
 //
 // Guarantees.
 //   - Exactly one operation completes, or none if the select itself is cancelled, times out or is killed.
-//   - The other operations leave no trace: no permit, item or place in a queue is lost or taken. I/O that loses has made
+//   - The other operations leave no trace: no permit, item or place in a queue is lost or taken. I/O that loses has
+//   made
 //     no call: connections, bytes, signals and exit codes stay for the next wait.
 //   - If a coroutine is granted an operation and is killed before it runs, it still gets the result. The kill unwinds
 //     it at its next wait.

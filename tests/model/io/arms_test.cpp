@@ -155,9 +155,7 @@ constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 
 
 }  // namespace
 
-TEST_CASE("a select gets every byte, and waits on when there is none") {
-  ::verdict::none(bounds, &selects_every_byte);
-}
+TEST_CASE("a select gets every byte, and waits on when there is none") { ::verdict::none(bounds, &selects_every_byte); }
 
 TEST_CASE("of two arms of one direction one gets the byte, and the other gives its place up") {
   ::verdict::none(bounds, &selects_two_of_one_direction);

@@ -12,8 +12,8 @@ namespace {
 using hocket::stop_source;
 using hocket::model::execution;
 using hocket::model::require;
-using hocket_test::kept;
 using hocket_test::is_byte;
+using hocket_test::kept;
 using hocket_test::place;
 using hocket_test::stage;
 using hocket_test::wait_at;

@@ -16,12 +16,12 @@ struct stage {
   explicit stage(std::uint32_t readers) : left(readers, "left") {}
 
   hocket::primitive::operation<hocket::detail::bytes_operation> read() {
-    return hocket::primitive::operation<hocket::detail::bytes_operation>(std::in_place, hocket::detail::no_options{}, at->in, hocket::detail::call_kind::read, this, 1u,
-                                      false);
+    return hocket::primitive::operation<hocket::detail::bytes_operation>(
+        std::in_place, hocket::detail::no_options{}, at->in, hocket::detail::call_kind::read, this, 1u, false);
   }
   hocket::primitive::operation<hocket::detail::bytes_operation> read_both(std::array<int, 2>& into) {
-    return hocket::primitive::operation<hocket::detail::bytes_operation>(std::in_place, hocket::detail::no_options{}, at->in, hocket::detail::call_kind::read, into.data(),
-                                      2u, true);
+    return hocket::primitive::operation<hocket::detail::bytes_operation>(
+        std::in_place, hocket::detail::no_options{}, at->in, hocket::detail::call_kind::read, into.data(), 2u, true);
   }
   void ends() {
     left.fetch_sub(1, std::memory_order_relaxed);

@@ -136,7 +136,7 @@ TEST_CASE("records, delimiters and first bytes are arms, too") {
 TEST_CASE("a count, a signal and the end of a child stay for the next wait if their arm loses") {
   loop lp;
   event_counter counter = event_counter::make().value();
-  signal_set asked{SIGUSR2};
+  signal_set signals{SIGUSR2};
   process child = process::start({"true"}).value();
   for (const bool grouped : {false, true}) {
     CAPTURE(grouped);
@@ -145,10 +145,10 @@ TEST_CASE("a count, a signal and the end of a child stay for the next wait if th
     auto ended = spawn(lp, [&]() -> task<> {
       for (int i = 0; i < 3; ++i) {
         if (grouped) {
-          auto first = co_await when_any(news.wait(), counter.take(), asked.next(), child.wait());
+          auto first = co_await when_any(news.wait(), counter.take(), signals.next(), child.wait());
           losses += first.index() == 0;
         } else {
-          auto first = co_await select_in_order(news.wait(), counter.take(), asked.next(), child.wait());
+          auto first = co_await select_in_order(news.wait(), counter.take(), signals.next(), child.wait());
           losses += first->index() == 0;
         }
       }
@@ -161,7 +161,7 @@ TEST_CASE("a count, a signal and the end of a child stay for the next wait if th
     auto all = spawn(lp, [&]() -> task<> {
       auto count = co_await counter.take();
       CHECK(count == std::uint64_t{3});
-      auto number = co_await asked.next();
+      auto number = co_await signals.next();
       CHECK(number == SIGUSR2);
       auto status = co_await child.wait();
       CHECK(status->code() == 0);
@@ -173,13 +173,13 @@ TEST_CASE("a count, a signal and the end of a child stay for the next wait if th
 TEST_CASE("an arm that wins takes a count, a signal and the end of a child, each once") {
   loop lp;
   event_counter counter = event_counter::make().value();
-  signal_set asked{SIGUSR2};
+  signal_set signals{SIGUSR2};
   process child = process::start({"sh", "-c", "exit 3"}).value();
   event never;
   std::array<int, 3> wins{};
   auto ended = spawn(lp, [&]() -> task<> {
     for (int i = 0; i < 3; ++i) {
-      auto first = co_await select(counter.take(), asked.next(), never.wait());
+      auto first = co_await select(counter.take(), signals.next(), never.wait());
       if (first->index() == 0) wins[0] += static_cast<int>(*first->get<0>());
       else wins[1] += *first->get<1>() == SIGUSR2;
     }

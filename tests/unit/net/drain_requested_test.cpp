@@ -26,16 +26,16 @@ struct news_stream {
   event news;
   std::atomic<int> waiting{0};
 };
-task<> send_news(tcp::stream peer, news_stream& of) {
-  of.waiting.fetch_add(1);
-  auto first = co_await select(of.news.wait(), peer.drain_requested());
+task<> send_news(tcp::stream peer, news_stream& state) {
+  state.waiting.fetch_add(1);
+  auto first = co_await select(state.news.wait(), peer.drain_requested());
   if (!first || first->index() != 1) co_return;
   auto again = co_await peer.drain_requested();  // at once
   static_cast<void>(co_await peer.write_all(again ? "goodbye" : "lost"));
 }
-task<> wait_idle(tcp::stream peer, news_stream& of) {
-  of.waiting.fetch_add(1);
-  auto first = co_await select(of.news.wait(), peer.read_idle());
+task<> wait_idle(tcp::stream peer, news_stream& state) {
+  state.waiting.fetch_add(1);
+  auto first = co_await select(state.news.wait(), peer.read_idle());
   if (!first || first->index() != 1 || !first->get<1>() || !first->get<1>()->empty()) co_return;
   static_cast<void>(co_await peer.write_all("goodbye"));
 }
@@ -55,12 +55,12 @@ std::string words_of(tcp::stream& peer) {
 TEST_CASE("a handler hears the drain of its server, and says its last words") {
   for (auto* handler : {&send_news, &wait_idle}) {
     for (const std::size_t workers : {std::size_t{1}, std::size_t{2}}) {
-      news_stream of;
+      news_stream state;
       runtime rt({.workers = workers});
-      auto server = tcp::serve(rt, "127.0.0.1:0", handler, std::ref(of)).value();
+      auto server = tcp::serve(rt, "127.0.0.1:0", handler, std::ref(state)).value();
       std::array<tcp::stream, 8> peers;
       for (tcp::stream& peer : peers) peer = sync_wait(tcp::connect(server.local_address())).value();
-      while (of.waiting != static_cast<int>(peers.size())) std::this_thread::yield();
+      while (state.waiting != static_cast<int>(peers.size())) std::this_thread::yield();
       const shutdown_report report = sync_wait(server.shutdown({.drain = 24h}));
       CHECK(report.drained == peers.size());
       CHECK(report.cancelled + report.killed + report.remaining == 0);

@@ -15,10 +15,18 @@
 // Of a group (when_any), one child at a time may make an attempt, and none after the group is decided. So the child
 // gives its wait a gate. Everything that is attempted, also before a wait begins, is attempted behind the gate.
 #pragma once
-#include <hocket/core/detail/operation_traits.hpp>
+#include <hocket/core/detail/claim.hpp>
 #include <hocket/core/detail/stand_in.hpp>
+#include <concepts>
+#include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+// A grant of it permits an attempt, which may fail.
+template <class Op>
+concept tries_when_granted = requires(Op& op) {
+  { op.try_granted() } -> std::same_as<bool>;
+};
 
 class attempt_gate {
  public:
@@ -30,32 +38,72 @@ class attempt_gate {
   ~attempt_gate() = default;
 };
 
-// Of most waits: nothing. `Op` is tried with no more ado.
-template <class Op>
-struct attempt {
+// A base of `Wait`, the wait for an `Op`. For most operations it does nothing.
+template <class Wait, class Op>
+class attempt {
+ protected:
   static bool try_now(Op& op) noexcept { return op.try_now(); }
 };
 
-template <tries_when_granted Op>
-struct attempt<Op> : stand_in {
-  explicit attempt(continuation granted) noexcept : stand_in(granted) {}
+template <class Wait, tries_when_granted Op>
+class attempt<Wait, Op> : stand_in {
+ protected:
+  attempt() noexcept : stand_in(&attempt::resume) {}
 
-  bool try_now(Op& op) noexcept { return behind_gate([&] { return op.try_now(); }); }
-  bool try_granted(Op& op) noexcept { return behind_gate([&] { return op.try_granted(); }); }
+  void set_attempt_gate(attempt_gate& gate) noexcept { gate_ = &gate; }
+  bool try_now(Op& op) noexcept {
+    return behind_gate([&] { return op.try_now(); });
+  }
 
-  std::coroutine_handle<> awaiting;
-  attempt_gate* gate = nullptr;  // null: it excludes no others
-  bool is_refused = false;       // by the gate
+  // As Wait::begin().
+  bool begin_attempts(std::coroutine_handle<> handle) noexcept {
+    awaiting_ = handle;
+    do {
+      const std::coroutine_handle<migratable_header> queued = open_stand_in();
+      if (!queued) return self().lacks_room();
+      if (self().begin_wait(queued)) return true;
+      close(queued);
+      if (!self().is_suspended()) return false;
+    } while (!is_concluded());
+    return false;
+  }
 
  private:
+  Wait& self() noexcept { return static_cast<Wait&>(*this); }
+
   template <class Try>
   bool behind_gate(Try&& call) noexcept {
-    if (!gate) return call();
-    if (!gate->enter()) return is_refused = true, false;
+    if (!gate_) return call();
+    if (!gate_->enter()) return is_refused_ = true, false;
     const bool succeeded = call();
-    gate->leave(succeeded);
+    gate_->leave(succeeded);
     return succeeded;
   }
+
+  std::coroutine_handle<migratable_header> open_stand_in() noexcept try {
+    return open(static_cast<stand_in&>(*this));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+
+  // For the suspended wait, after its end. False: the attempt has failed, and the wait is to begin again.
+  bool is_concluded() noexcept {
+    const wait_end cause = self().finish_wait();
+    const auto call = [this] { return self().op().try_granted(); };
+    const bool has_failed = cause == wait_end::granted && !behind_gate(call);
+    self().conclude(has_failed ? wait_end::cancelled : cause);
+    return !has_failed || is_refused_;
+  }
+
+  static std::coroutine_handle<> resume(stand_in& frame) noexcept {
+    auto& resumed = static_cast<attempt&>(frame);
+    const std::coroutine_handle<> awaiting = resumed.awaiting_;
+    return resumed.is_concluded() || !resumed.begin_attempts(awaiting) ? awaiting : nullptr;
+  }
+
+  std::coroutine_handle<> awaiting_;
+  attempt_gate* gate_ = nullptr;  // null: it excludes no others
+  bool is_refused_ = false;       // by the gate
 };
 
 }}}  // namespace hocket::detail

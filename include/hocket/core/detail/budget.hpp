@@ -12,10 +12,11 @@
 //
 // Time. Operations may be far apart: 256 of them may take a second. So a budget is also used up after 10 ms.
 //   - On a runtime of several workers, the watch (runtime/worker_watch.hpp) finds that a worker has been in one turn
-//     since its last look, and stores a count that the next operation carries over. The store may be lost to an addition
-//     of the owner; then the next look repeats it.
+//     since its last look, and stores a count that the next operation carries over. The store may be lost to an
+//     addition of the owner; then the next look repeats it.
 //   - On a loop, and on a runtime of one worker, there is no watch. There the count begins at 224, so it carries over
-//     after 32 operations of the price 1. The slow path asks the clock then, and goes on if the turn is not 10 ms old.
+//     after 32 operations of the price 1. The slow path asks the clock then, and nothing happens before the turn is 10
+//     ms old.
 // A clock of the program's own ends no budget: one seed, one run.
 //
 // Code that cannot pause spends and goes on: a plain thread, an eager body on its caller's stack, a raw coroutine, code
@@ -43,26 +44,26 @@ template <std::uint8_t Price>
 }
 
 // The thread's coroutines have let others run.
-inline void refill_budget(thread_state& here) noexcept {
+inline void refill_budget(thread_state& thread) noexcept {
   // ORDER: relaxed, pairs with the store of the watch: a count, of which either is right.
-  std::atomic_ref(here.spent).store(0, std::memory_order_relaxed);
+  std::atomic_ref(thread.spent).store(0, std::memory_order_relaxed);
   wrote_this_thread();
 }
 
-// The same, for a thread whose turns end by time: the clock is asked after a few operations.
+// The same, for a thread with turns that end by time: the clock is asked after a few operations.
 inline constexpr std::uint8_t first_of_timed = 224;
 inline constexpr std::uint8_t clock_looks_of_budget = 7;
 inline constexpr duration budget_time = std::chrono::milliseconds(10);
-inline void refill_timed_budget(thread_state& here) noexcept {
-  here.spent = first_of_timed;
-  here.clock_looks = 0;
+inline void refill_timed_budget(thread_state& thread) noexcept {
+  thread.spent = first_of_timed;
+  thread.clock_looks = 0;
   wrote_this_thread();
 }
 
 // Any thread: the next operation of that thread finds its budget used up.
-inline void use_up_budget(thread_state& there) noexcept {
+inline void use_up_budget(thread_state& thread) noexcept {
   // ORDER: relaxed, pairs with nothing: a count, which its owner may overwrite.
-  std::atomic_ref(there.spent).store(255, std::memory_order_relaxed);
+  std::atomic_ref(thread.spent).store(255, std::memory_order_relaxed);
 }
 
 // In the middle of an operation: if the budget is used up, the next operation finds it so.

@@ -57,8 +57,8 @@ struct thread_state {
   // The eager body that runs on the stack of the code that called it (coro/eager_task.hpp).
   const void* eager = nullptr;
   std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)
-  // The budget (core/detail/budget.hpp): what is spent, which the watch writes, too; how often the clock was asked since
-  // it was full; and when it ends by time, in ticks of the steady clock. 0: it does not.
+  // The budget (core/detail/budget.hpp): the spent part, which the watch writes, too; how often the clock was asked
+  // since it was full; and when it ends by time, in ticks of the steady clock. 0: it does not.
   std::uint8_t spent = 0;
   std::uint8_t clock_looks = 0;
   std::int64_t budget_end = 0;

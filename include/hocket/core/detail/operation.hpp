@@ -44,10 +44,9 @@
 //                                                      // popped: whether that has happened. The wait is then granted,
 //                                                      // whoever ended it, unless it was killed. No select takes such
 //                                                      // a wait.
-//   bool try_granted() noexcept;                       // only if a grant is a permission to try: called before the
-//                                                      // coroutine is resumed, on its thread. False: the wait begins
-//                                                      // again (core/detail/attempt.hpp).
-//   static constexpr bool keeps_result = true;         // only if try_now() and a grant take nothing: what is given
+//   bool try_granted() noexcept;                       // only if a grant is a permission to try:
+//   core/detail/attempt.hpp static constexpr bool keeps_result = true;         // only if try_now() and a grant take
+//   nothing: what is given
 //                                                      // stays until take(). A group that was decided leaves it.
 //   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
 //                                                      // At most one of those stands in a select.
@@ -73,6 +72,7 @@
 #include <hocket/base/result.hpp>
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/detail/attempt.hpp>
+#include <hocket/core/detail/awaited_mark.hpp>
 #include <hocket/core/detail/budget.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/op_flag.hpp>
@@ -126,23 +126,6 @@ template <class Op>
 }
 
 [[noreturn, HOCKET_COLD, HOCKET_NOINLINE]] void throw_roomless();
-
-// Whether an operation was awaited, at check level `debug`.
-template <bool checks>
-class awaited_mark {
- public:
-  void set() noexcept { set_ = true; }
-  bool is_set() const noexcept { return set_; }
-
- private:
-  bool set_ = false;
-};
-template <>
-class awaited_mark<false> {
- public:
-  void set() noexcept {}
-  static bool is_set() noexcept { return true; }
-};
 
 }  // namespace detail
 
@@ -247,15 +230,12 @@ namespace detail {
 // The awaiter of an operation, which it refers to: built where the coroutine waits, never moved. The suspension is
 // constructed only when there is one, in the room that the policy says (core/detail/wait_room.hpp).
 template <wait_operation Op, class Options, class Room>
-class [[nodiscard]] wait : public own_awaiter, private attempt<Op> {
+class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options, Room>, Op> {
  public:
   using value_type = typename Op::value_type;
   static constexpr bool needs_a_coroutine = tries_when_granted<Op>;  // a thread is not enough
 
   explicit wait(operation<Op, Options>& what) noexcept : what_(what) {}
-  explicit wait(operation<Op, Options>& what) noexcept
-    requires(tries_when_granted<Op>)
-      : attempt<Op>(&wait::granted), what_(what) {}
   wait(const wait&) = delete;
   wait& operator=(const wait&) = delete;
   ~wait() {
@@ -301,10 +281,10 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<Op> {
   }
 
   // Of a child of a group: before await_ready().
-  void set_gate(attempt_gate& of_group) noexcept
+  void set_gate(attempt_gate& gate) noexcept
     requires(tries_when_granted<Op>)
   {
-    this->gate = &of_group;
+    this->set_attempt_gate(gate);
   }
 
   // See leaves_result (core/awaitable.hpp).
@@ -319,8 +299,8 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<Op> {
   }
 
  private:
-  // Possible: it has no room, or no more. Pausing: it lets others run first, or was ended by what came meanwhile. Over:
-  // the wait has ended, and the attempt was made.
+  // Possible: it has no room, or no more. Pausing: it lets others run first, or was ended meanwhile. Over: the attempt
+  // was made.
   enum class state : std::uint8_t { possible, pausing, suspended, without_room, over };
 
   // While the coroutine is queued, what stands for it there refers to this.
@@ -331,8 +311,8 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<Op> {
 
   // True: it waits, and others may have resumed the coroutine by now.
   bool begin(std::coroutine_handle<> handle) noexcept {
-    if constexpr (tries_when_granted<Op>) return begin_attempts(handle);
-    else return begin_wait(handle);
+    if constexpr (!tries_when_granted<Op>) return begin_wait(handle);
+    else return count_from_now(), this->begin_attempts(handle);
   }
 
   bool begin_wait(std::coroutine_handle<> handle) noexcept {
@@ -357,55 +337,28 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<Op> {
     return suspended.commit();
   }
 
-  // --- waits with attempts
+  // --- for attempts
 
-  // As begin().
-  bool begin_attempts(std::coroutine_handle<> handle) noexcept {
-    this->awaiting = handle;
-    count_from_now();
-    do {
-      const std::coroutine_handle<migratable_header> queued = open_stand_in();
-      if (!queued) return state_ = state::without_room, false;
-      if (begin_wait(queued)) return true;
-      close(queued);
-      if (state_ == state::without_room) return false;
-    } while (!is_concluded());
-    return false;
+  friend class attempt<wait, Op>;
+  Op& op() noexcept { return what_.op_; }
+  bool is_suspended() const noexcept { return state_ == state::suspended; }
+  bool lacks_room() noexcept { return state_ = state::without_room, false; }
+  wait_end finish_wait() noexcept { return room_.finish(); }
+  void conclude(wait_end cause) noexcept {
+    room_.end();
+    state_ = state::over;
+    ended_ = cause;
   }
-
-  std::coroutine_handle<migratable_header> open_stand_in() noexcept try {
-    return open(static_cast<stand_in&>(*this));
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-
   // A wait that begins again has the deadline of the first one.
   void count_from_now() noexcept {
     if constexpr (!std::is_same_v<Options, no_options>) {
       wait_options& options = what_.options_;
       if (options.within == duration::max()) return;
-      options.limit(deadline_on(*this_thread().seat.running_on, options.within, "an operation", location_of(options.at)));
+      options.limit(
+          deadline_on(*this_thread().seat.running_on, options.within, "an operation", location_of(options.at)));
       options.within = duration::max();
     }
   }
-
-  // For the suspended wait, after its end. False: the attempt has failed, and the wait is to begin again.
-  bool is_concluded() noexcept {
-    ended_ = room_.finish();
-    const bool has_failed = ended_ == wait_end::granted && !this->try_granted(what_.op_);
-    room_.end();
-    state_ = state::over;
-    if (!has_failed) return true;
-    ended_ = wait_end::cancelled;  // if the group is decided
-    return this->is_refused;
-  }
-
-  static std::coroutine_handle<> granted(stand_in& self) noexcept {
-    auto& granted = static_cast<wait&>(static_cast<attempt<Op>&>(self));
-    const std::coroutine_handle<> awaiting = granted.awaiting;
-    return granted.is_concluded() || !granted.begin_attempts(awaiting) ? awaiting : nullptr;
-  }
-
   given_by_t<Op> take_attempted() {
     [[maybe_unused]] const resumption<Op> over(what_.op_);
     if (ended_ != wait_end::granted) return fail_wait(what_.op_, ended_);

@@ -92,12 +92,6 @@ concept wants_failure = requires(Op& op) { op.wait_failed(); };
 template <class Op>
 concept needs_several_calls = requires { requires Op::needs_several_calls; };
 
-// A grant permits an attempt, which may fail: core/detail/attempt.hpp.
-template <class Op>
-concept tries_when_granted = requires(Op& op) {
-  { op.try_granted() } -> std::same_as<bool>;
-};
-
 // The operation as one of several of one wait (select, when_any): another type, if it must not take anything before the
 // wait is decided.
 template <class Op>

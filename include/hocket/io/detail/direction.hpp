@@ -65,9 +65,9 @@
 // # Arms
 //
 // An arm of a select (transfer_arm) must make no call before its wait is decided. So the driver grants it at an edge,
-// and leaves the word with the coroutine, as `holds` in the transfer says, until that has made its call. The mark `over`
-// is beside the word meanwhile, by which a forked child knows that the word is the parent's. If the grant is lost,
-// another arm was granted: the direction is left ready.
+// and leaves the word with the coroutine, as `holds` in the transfer says, until that has made its call. The mark
+// `over` is beside the word meanwhile, by which a forked child knows that the word is the parent's. If the grant is
+// lost, another arm was granted: the direction is left ready.
 //
 // # Late operations
 //
@@ -186,8 +186,8 @@ class direction final : public primitive::wait_source {
   bool is_late(const transfer& what) const noexcept;
   waiter* end_served(waiter& entry, int error) noexcept;
   [[HOCKET_COLD, HOCKET_NOINLINE]] void grant_arm(waiter& entry) noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] bool try_without_word(transfer& what) noexcept;
-  bool call_or_fail(transfer& what) noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] bool try_without_word(transfer& operation) noexcept;
+  bool call_or_fail(transfer& operation) noexcept;
   bool is_behind_cut(const transfer& what) const noexcept;
   bool hold_for(transfer& what, bool goes_on) noexcept;
   void begin_held(waiter& entry, transfer& what) noexcept;

@@ -1,6 +1,6 @@
 // A search of a buffered reader as an operation, for sources that give operations themselves (stream): an arm of a
-// select like a single read. Each attempt reads what is there, and looks; what was read stays in the buffer, whoever
-// wins. Other sources are read by tasks.
+// select like a single read. Each attempt reads the bytes that are there, and looks. They stay in the buffer, also if
+// another arm wins. Other sources are read by tasks.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/io/byte_stream.hpp>
@@ -81,7 +81,8 @@ class message_operation {
 
   // After a read that has ended. False: it was the last.
   bool has_more() noexcept {
-    if (lends_ != 0) return absorb(lending_.take(), [&](borrowed_bytes&& lent) { return buffer_->hold(std::move(lent)); });
+    if (lends_ != 0)
+      return absorb(lending_.take(), [&](borrowed_bytes&& lent) { return buffer_->hold(std::move(lent)); });
     return absorb(reading_.take(), [&](std::size_t size) { return buffer_->grow(size); });
   }
   template <class T, class Keep>

@@ -107,17 +107,17 @@ struct transfer_arm : Op {
   }
   bool try_granted() noexcept {
     const bool tried = this->ended != 0 || Op::try_now();
-    let_go();
+    leave_word();
     return tried;
   }
   // Without an attempt, if its group wants none.
   void resumed() noexcept {
-    let_go();
+    leave_word();
     if constexpr (wants_resumption<Op>) Op::resumed();
   }
 
  private:
-  void let_go() noexcept {
+  void leave_word() noexcept {
     if (this->holds != 0) this->side->let_go_of_held(*this);
   }
 };

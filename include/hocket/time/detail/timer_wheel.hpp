@@ -132,8 +132,8 @@ class timer_wheel final : public timer_service {
   // while no timer is attached.
   bool advance(std::size_t at_most = unlimited) noexcept;
 
-  // Fires what was due at an earlier reading of the clock, and does not look at it: before a driver that would grant
-  // such waits. Times from now are not due.
+  // Fires the timers that were due at an earlier reading of the clock, and does not look at it: before a driver that
+  // would grant such waits. Times from now are not due.
   void advance_to(time_point reading, std::size_t at_most) noexcept;
 
   // Fires what other threads have detached. To be called once for each wake(), and not otherwise.
