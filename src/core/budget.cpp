@@ -78,11 +78,11 @@ static bool goes_on_by_time(thread_state& thread) noexcept {
 }
 
 bool can_pause() noexcept {
-  thread_state& here = this_thread();
-  if (goes_on_by_time(here)) return false;
-  refill_budget(here);
-  const scheduled* const self = here.ctx ? here.ctx->strand() : nullptr;
-  return here.seat.running_on && !here.eager && !(self && self->unwinding()) && !leaving_by_failure();
+  thread_state& thread = this_thread();
+  if (goes_on_by_time(thread)) return false;
+  refill_budget(thread);
+  const scheduled* const self = thread.ctx ? thread.ctx->strand() : nullptr;
+  return thread.seat.running_on && !thread.eager && !(self && self->unwinding()) && !leaving_by_failure();
 }
 
 wait_end ended_already(stop_level ignore, time_point until) noexcept {

@@ -118,9 +118,9 @@ void direction::leave(bool drained) noexcept {
     if (seen & line) {
       waiter* next = next_in_line();
       if (next && drained && transfer_of(*next).arm != 0) {
-        const listing how = list_again(*next);  // a grant would report what is not there
-        if (how == listing::listed) return;
-        if (how == listing::over) end(*std::exchange(next, nullptr), ECANCELED);
+        const listing listed = list_again(*next);  // a grant would report what is not there
+        if (listed == listing::listed) return;
+        if (listed == listing::over) end(*std::exchange(next, nullptr), ECANCELED);
       }
       if (next && of_.hand_over(*next)) return;
       if (next) end(*next, ECANCELED);  // its driver has ended

@@ -324,26 +324,26 @@ kernel& kernel::instance() noexcept {
   return one;
 }
 
-call_end kernel::carry_out(open_descriptor& at, transfer& what) noexcept {
-  switch (what.kind) {
-    case call_kind::read: return read(at, what);
-    case call_kind::peek: return peek(at, what);
-    case call_kind::write: return write(at, what);
-    case call_kind::scatter: return scatter(at, what);
-    case call_kind::gather: return gather(at, what);
-    case call_kind::borrow: return lending::lend(at, what, &read);
-    case call_kind::read_all: return go_on_reading(*this, at, what);
-    case call_kind::discard: return lending::discard(at, what, &read);
-    case call_kind::accept: return kernel_calls::accept(at, what);
-    case call_kind::connect: return kernel_calls::connect(at, what);
-    case call_kind::receive: return receive(at, what);
-    case call_kind::send: return send(at, what);
-    case call_kind::receive_passing: return receive_passing(at, what);
-    case call_kind::send_passing: return send_passing(at, what);
-    case call_kind::send_file: return send_part_of_file(at.native_handle(), what);
-    case call_kind::child: return what.fail(EOPNOTSUPP), call_end::done;  // of pidfds: child.cpp
-    case call_kind::look: return kernel_calls::poll_once(at, what);
-    case call_kind::drain: return at.carry_out_drain(what);
+call_end kernel::carry_out(open_descriptor& at, transfer& operation) noexcept {
+  switch (operation.kind) {
+    case call_kind::read: return read(at, operation);
+    case call_kind::peek: return peek(at, operation);
+    case call_kind::write: return write(at, operation);
+    case call_kind::scatter: return scatter(at, operation);
+    case call_kind::gather: return gather(at, operation);
+    case call_kind::borrow: return lending::lend(at, operation, &read);
+    case call_kind::read_all: return go_on_reading(*this, at, operation);
+    case call_kind::discard: return lending::discard(at, operation, &read);
+    case call_kind::accept: return kernel_calls::accept(at, operation);
+    case call_kind::connect: return kernel_calls::connect(at, operation);
+    case call_kind::receive: return receive(at, operation);
+    case call_kind::send: return send(at, operation);
+    case call_kind::receive_passing: return receive_passing(at, operation);
+    case call_kind::send_passing: return send_passing(at, operation);
+    case call_kind::send_file: return send_part_of_file(at.native_handle(), operation);
+    case call_kind::child: return operation.fail(EOPNOTSUPP), call_end::done;  // of pidfds: child.cpp
+    case call_kind::look: return kernel_calls::poll_once(at, operation);
+    case call_kind::drain: return at.carry_out_drain(operation);
   }
   __builtin_unreachable();
 }

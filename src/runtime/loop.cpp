@@ -115,8 +115,8 @@ std::size_t loop::turn(std::size_t max_resumes) noexcept {
   return resume_ready(ready_, max_resumes, timed_turn(turn_began_));
 }
 
-// A coroutine may wait again and again for what is always ready, and its deadline may have passed before the last turn
-// began. The driver would grant each of its waits before a timer is looked at.
+// A coroutine may wait again and again for a descriptor that is always ready, and its deadline may have passed before
+// the last turn began. The driver would grant each of its waits before a timer is looked at.
 void loop::end_late_waits() noexcept {
   if (!drivers_.has_more()) wheel_.advance_to(turn_began_, turn_size);
 }

@@ -1,4 +1,4 @@
-// Operations of one system call as arms of a select and of when_any, for every kind that waits for I/O. What comes in
+// Operations of one system call as arms of a select and of when_any, for every kind that waits for I/O. An item in
 // the turn of another arm stays where it is: each item is received exactly once.
 #pragma once
 #include <hocket/coro/when_any.hpp>
@@ -96,7 +96,7 @@ struct arm_of_receive {
   std::array<hocket::udp::datagram, 1> batch{hocket::udp::datagram(hocket::mutable_buffer(buffer))};
 };
 
-// What came first of an item and an event.
+// The first of an item and an event.
 struct first_seen {
   bool is_item = false, is_event = false;
 };

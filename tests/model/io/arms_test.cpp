@@ -11,7 +11,7 @@ using hocket::stop_source;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket_test::is_byte;
-using hocket_test::kept;
+using hocket_test::model_object;
 using hocket_test::place;
 using hocket_test::stage;
 using hocket_test::wait_at;
@@ -22,7 +22,7 @@ template <class Op>
 class attempting_wait : hocket::detail::stand_in {
  public:
   attempting_wait(place& where, hocket::primitive::operation<Op> op)
-      : stand_in(&attempting_wait::go_on), where_(where), op_(std::move(op)), wait_(op_) {
+      : stand_in(&attempting_wait::resume), where_(where), op_(std::move(op)), wait_(op_) {
     static_cast<void>(std::move(op_).unwrap());  // it is awaited, by hand
   }
   auto result() {
@@ -36,14 +36,14 @@ class attempting_wait : hocket::detail::stand_in {
   }
 
  private:
-  static std::coroutine_handle<> go_on(stand_in& self) noexcept {
+  static std::coroutine_handle<> resume(stand_in& self) noexcept {
     static_cast<attempting_wait&>(self).is_over_ = true;
     return nullptr;
   }
 
   place& where_;
   hocket::primitive::operation<Op> op_;
-  kept<hocket::detail::wait<Op>> wait_;
+  model_object<hocket::detail::wait<Op>> wait_;
   bool is_over_ = false;
 };
 template <class Op>
@@ -115,7 +115,7 @@ void selects_beside_a_read(execution& run) {
 // The byte comes by the select that is stopped, or by the next read.
 void is_stopped(execution& run) {
   stage on(1);
-  kept<stop_source> stop;
+  model_object<stop_source> stop;
   place stopped(&*stop), where;
   run.thread("reader", [&] {
     if (!has_byte(on, stopped)) {

@@ -9,11 +9,14 @@
 
 namespace hocket_test {
 
+template <class T>
+using model_object = kept<T>;
+
 struct stage {
   kept<hocket::detail::open_descriptor> at;
-  hocket::primitive::atomic<std::uint32_t> left;  // readers that have not ended
+  hocket::primitive::atomic<std::uint32_t> reading;  // readers that have not ended
 
-  explicit stage(std::uint32_t readers) : left(readers, "left") {}
+  explicit stage(std::uint32_t readers) : reading(readers, "reading") {}
 
   hocket::primitive::operation<hocket::detail::bytes_operation> read() {
     return hocket::primitive::operation<hocket::detail::bytes_operation>(
@@ -24,18 +27,18 @@ struct stage {
         std::in_place, hocket::detail::no_options{}, at->in, hocket::detail::call_kind::read, into.data(), 2u, true);
   }
   void ends() {
-    left.fetch_sub(1, std::memory_order_relaxed);
+    reading.fetch_sub(1, std::memory_order_relaxed);
     at->tell();
   }
   void drive() {
     for (;;) {
       const std::uint32_t seen = at->news();
       at->poll();
-      if (left.load(std::memory_order_relaxed) == 0) return;
+      if (reading.load(std::memory_order_relaxed) == 0) return;
       at->await_news(seen);
     }
   }
-  // Nobody has the word any more, and nobody waits.
+  // The word is given back, and no reader waits.
   void clear() {
     at->in.close();
     hocket::model::require(at->is_closed(), "a direction was not given back");

@@ -1,4 +1,4 @@
-// Arms of I/O on one loop, turn by turn: which of two that come in one turn wins, and what becomes of the other.
+// Arms of I/O on one loop, turn by turn: which of two in one turn wins, and what the other leaves.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/when_any.hpp>
 #include <hocket/io/buffered_reader.hpp>

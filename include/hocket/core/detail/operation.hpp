@@ -235,7 +235,7 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   using value_type = typename Op::value_type;
   static constexpr bool needs_a_coroutine = tries_when_granted<Op>;  // a thread is not enough
 
-  explicit wait(operation<Op, Options>& what) noexcept : what_(what) {}
+  explicit wait(operation<Op, Options>& awaited) noexcept : awaited_(awaited) {}
   wait(const wait&) = delete;
   wait& operator=(const wait&) = delete;
   ~wait() {
@@ -243,19 +243,19 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
       expect_no_pause();
       return;
     }
-    [[maybe_unused]] const resumption<Op> over(what_.op_);
+    [[maybe_unused]] const resumption<Op> over(awaited_.op_);
     room_.drop();
   }
 
   bool await_ready() noexcept {
-    expect_no_lock_to_await(what_.options_.at);
+    expect_no_lock_to_await(awaited_.options_.at);
     if (spend_budget<price_of<Op>>()) [[unlikely]] {
       if (can_pause()) {
         state_ = state::pausing;
         return false;
       }
     }
-    return this->try_now(what_.op_);
+    return this->try_now(awaited_.op_);
   }
 
   bool await_suspend(std::coroutine_handle<> handle) noexcept {
@@ -268,16 +268,16 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
 
   given_by_t<Op> await_resume() {
     if (state_ == state::possible) [[likely]]
-      return what_.op_.take();
-    if (state_ == state::pausing) return fail_wait(what_.op_, ended_);
+      return awaited_.op_.take();
+    if (state_ == state::pausing) return fail_wait(awaited_.op_, ended_);
     if constexpr (tries_when_granted<Op>) {
       if (state_ == state::over) return take_attempted();
     }
-    [[maybe_unused]] const resumption<Op> over(what_.op_);
+    [[maybe_unused]] const resumption<Op> over(awaited_.op_);
     if (state_ == state::without_room) throw_roomless();
     const wait_end how = finish();
-    if (how != wait_end::granted && !granted_late(how)) return fail_wait(what_.op_, how);
-    return what_.op_.take();
+    if (how != wait_end::granted && !granted_late(how)) return fail_wait(awaited_.op_, how);
+    return awaited_.op_.take();
   }
 
   // Of a child of a group: before await_ready().
@@ -293,7 +293,7 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   {
     if (state_ == state::possible) return true;
     if (state_ != state::suspended || !room_.wait().granted()) return false;
-    [[maybe_unused]] const resumption<Op> over(what_.op_);
+    [[maybe_unused]] const resumption<Op> over(awaited_.op_);
     static_cast<void>(finish());
     return true;
   }
@@ -316,7 +316,7 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   }
 
   bool begin_wait(std::coroutine_handle<> handle) noexcept {
-    if (!room_.open(handle, what_.options_)) [[unlikely]] {
+    if (!room_.open(handle, awaited_.options_)) [[unlikely]] {
       state_ = state::without_room;
       return false;
     }
@@ -330,17 +330,17 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     suspension& suspended = room_.wait();
     waiter& entry = room_.entry();
     if constexpr (lists_last<Op>) {
-      if (suspended.commit_first(entry, what_.op_.source())) [[likely]]
-        return what_.op_.begin(suspended, entry) || suspended.not_listed();
+      if (suspended.commit_first(entry, awaited_.op_.source())) [[likely]]
+        return awaited_.op_.begin(suspended, entry) || suspended.not_listed();
     }
-    what_.op_.begin(suspended, entry);
+    awaited_.op_.begin(suspended, entry);
     return suspended.commit();
   }
 
   // --- for attempts
 
   friend class attempt<wait, Op>;
-  Op& op() noexcept { return what_.op_; }
+  Op& op() noexcept { return awaited_.op_; }
   bool is_suspended() const noexcept { return state_ == state::suspended; }
   bool lacks_room() noexcept { return state_ = state::without_room, false; }
   wait_end finish_wait() noexcept { return room_.finish(); }
@@ -352,7 +352,7 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   // A wait that begins again has the deadline of the first one.
   void count_from_now() noexcept {
     if constexpr (!std::is_same_v<Options, no_options>) {
-      wait_options& options = what_.options_;
+      wait_options& options = awaited_.options_;
       if (options.within == duration::max()) return;
       options.limit(
           deadline_on(*this_thread().seat.running_on, options.within, "an operation", location_of(options.at)));
@@ -360,24 +360,24 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     }
   }
   given_by_t<Op> take_attempted() {
-    [[maybe_unused]] const resumption<Op> over(what_.op_);
-    if (ended_ != wait_end::granted) return fail_wait(what_.op_, ended_);
-    return what_.op_.take();
+    [[maybe_unused]] const resumption<Op> over(awaited_.op_);
+    if (ended_ != wait_end::granted) return fail_wait(awaited_.op_, ended_);
+    return awaited_.op_.take();
   }
 
   // After the pause, in the coroutine's context. Gives whom to resume.
   static std::coroutine_handle<> begin_paused(void* paused) noexcept {
     auto& self = *static_cast<wait*>(paused);
     const std::coroutine_handle<> awaiting = self.awaiting_;
-    const wait_options options(self.what_.options_);
+    const wait_options options(self.awaited_.options_);
     self.ended_ = ended_already(options.ignore, options.until);
     if (self.ended_ != wait_end::none) return awaiting;
     self.state_ = state::possible;
-    return self.try_now(self.what_.op_) || !self.begin(awaiting) ? awaiting : nullptr;
+    return self.try_now(self.awaited_.op_) || !self.begin(awaiting) ? awaiting : nullptr;
   }
 
   bool granted_late([[maybe_unused]] wait_end how) noexcept {
-    if constexpr (keeps_late_grants<Op>) return (reports_kill<Op> || how != wait_end::killed) && what_.op_.has_it();
+    if constexpr (keeps_late_grants<Op>) return (reports_kill<Op> || how != wait_end::killed) && awaited_.op_.has_it();
     else return false;
   }
 
@@ -388,7 +388,7 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     return how;
   }
 
-  operation<Op, Options>& what_;
+  operation<Op, Options>& awaited_;
   state state_ = state::possible;
   wait_end ended_ = wait_end::none;  // while pausing
   union {

@@ -148,15 +148,15 @@ struct no_gate {};
 template <class A>
 struct when_operand {
   using type = A;
-  static A&& make(A&& given) noexcept { return std::forward<A>(given); }
+  static A&& make(A&& operand) noexcept { return std::forward<A>(operand); }
 };
 template <class Op, class Options>
   requires(!std::same_as<arm_of_t<Op>, Op>)
 struct when_operand<operation<Op, Options>> {
   using type = operation<arm_of_t<Op>, Options>;
-  static type make(operation<Op, Options>&& given) noexcept {
-    const Options options = given.options();
-    return type(std::in_place, options, std::move(given).unwrap());
+  static type make(operation<Op, Options>&& operand) noexcept {
+    const Options options = operand.options();
+    return type(std::in_place, options, std::move(operand).unwrap());
   }
 };
 
@@ -201,7 +201,7 @@ class when_child : private when_frame {
     header.ctx = &of.parent_context();
     if constexpr (makes_attempts) {
       gate_.open(*this);
-      if (of.excludes_attempts()) awaiter_.set_gate(gate_);
+      if (group->excludes_attempts()) awaiter_.set_gate(gate_);
     }
     if (is_too_late()) return skip();
     try {
