@@ -57,8 +57,7 @@
 //                                                      // only if addresses that others write to stand in memory to
 //                                                      // which it points, as a list of buffers
 //   void wait_failed() noexcept;                       // only if it wants to know: a stop, a deadline or a kill has
-//   ended
-//                                                      // the await, perhaps before try_now() or begin(); no take()
+//                                                      // ended the await, perhaps before begin(); no take()
 //   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
 //                                                      // taken if it was granted. May be called again.
 //
@@ -227,8 +226,8 @@ operation(Op, call_site) -> operation<Op>;
 
 namespace detail {
 
-// The awaiter of an operation, which it refers to: built where the coroutine waits, never moved. The suspension is
-// constructed only when there is one, in the room that the policy says (core/detail/wait_room.hpp).
+// The awaiter of an operation: built where the coroutine waits, never moved. Its suspension, if there is one, is in the
+// room of the policy (core/detail/wait_room.hpp).
 template <wait_operation Op, class Options, class Room>
 class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options, Room>, Op> {
  public:
@@ -299,8 +298,7 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   }
 
  private:
-  // Possible: it has no room, or no more. Pausing: it lets others run first, or was ended meanwhile. Over: the attempt
-  // was made.
+  // Possible: it has no room, or no more. Pausing: it lets others run first, or was ended. Over: the attempt was made.
   enum class state : std::uint8_t { possible, pausing, suspended, without_room, over };
 
   // While the coroutine is queued, what stands for it there refers to this.
