@@ -28,6 +28,7 @@ function(hocket_layer name)
     add_library(${target} ${arg_SOURCES})
     set(scope PUBLIC)
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_compile_definitions(${target} PRIVATE HOCKET_LIBRARY_UNIT)  # base/detail/platform/debugger_script.hpp
     set_target_properties(${target} PROPERTIES
       POSITION_INDEPENDENT_CODE ON INSTALL_RPATH "$ORIGIN" VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
       CXX_EXTENSIONS OFF)

@@ -121,9 +121,11 @@ def print_coroutine(coroutine, handle, printer):
         frame = frames.Frame(handle)
         if frame.kind in ("root", "fiber") or frame.context == 0:
             break
-        print_task(handle, printer)
+        is_stand_in = frame.is_stand_in()
+        if not is_stand_in:
+            print_task(handle, printer)
         handle = frame.parent()
-        if handle and not frame.parent_has_header():
+        if handle and not (is_stand_in or frame.parent_has_header()):
             printer.frame(f"{frames.name_of(handle)}, a foreign coroutine: what awaits it is not known")
             break
     if coroutine.kind == "fiber":

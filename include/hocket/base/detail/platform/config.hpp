@@ -72,6 +72,7 @@
 #endif
 
 #include <hocket/base/detail/platform/attributes.hpp>
+#include <hocket/base/detail/platform/debugger_script.hpp>
 #include <hocket/base/detail/platform/layout.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
