@@ -1,0 +1,73 @@
+// What the handler of a stall was given, with functions in place of addresses.
+#pragma once
+#include <hocket/runtime/runtime.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <coroutine>
+#include <csignal>
+#include <cstdint>
+#include <unwind.h>
+#include <vector>
+
+namespace hocket_test {
+
+// Whether this build knows callers: the first of them, else the interrupted function alone.
+#if defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 35) && (defined(__clang__) || __GNUC__ >= 12)
+inline constexpr bool knows_callers = true;
+#else
+inline constexpr bool knows_callers = false;
+#endif
+#endif
+
+inline const void* function_at(const void* address) { return _Unwind_FindEnclosingFunction(const_cast<void*>(address)); }
+
+struct stall_report {
+  static constexpr std::size_t most = 64;
+  std::array<const void*, most> frames{}, awaiters{};
+  std::size_t frame_count = 0, awaiter_count = 0;
+  std::atomic<int> reports{0};
+
+  void take(const hocket::stall& given) noexcept {
+    frame_count = given.frames.size();
+    awaiter_count = given.awaiters.size();
+    for (std::size_t i = 0; i < frame_count; ++i) frames[i] = given.frames[i];
+    for (std::size_t i = 0; i < awaiter_count; ++i) awaiters[i] = given.awaiters[i];
+    ++reports;
+  }
+  // The functions of the frames, innermost first.
+  std::vector<const void*> functions() const {
+    std::vector<const void*> found;
+    for (std::size_t i = 0; i < frame_count; ++i)
+      found.push_back(function_at(static_cast<const char*>(frames[i]) - (i == 0 ? 0 : 1)));
+    return found;
+  }
+  std::vector<const void*> waiting() const { return {awaiters.begin(), awaiters.begin() + static_cast<long>(awaiter_count)}; }
+};
+
+// The report of the present test; its coroutines return when there is one.
+inline stall_report* current_report = nullptr;
+inline void take_report(const hocket::stall& given) noexcept { current_report->take(given); }
+[[gnu::noinline]] inline void hold_until_reported() {
+  while (current_report->reports.load(std::memory_order_acquire) == 0) asm volatile("" ::: "memory");
+  asm volatile("");
+}
+
+inline hocket::runtime_options reporting(int signal = SIGURG) {
+  return {.workers = 1, .stall_limit = std::chrono::milliseconds(5), .on_stall = &take_report, .stall_signal = signal};
+}
+
+// co_await own_function{at}: notes the function that resumes the coroutine.
+struct own_function {
+  const void*& at;
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> self) const noexcept {
+    at = *static_cast<const void* const*>(self.address());
+    return false;
+  }
+  void await_resume() const noexcept {}
+};
+
+}  // namespace hocket_test
