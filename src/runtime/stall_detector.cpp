@@ -23,7 +23,7 @@ namespace {
 void write_frames(text_writer& out, std::span<const void* const> frames) noexcept {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     out.literal(i == 0 ? "  in " : "  called by ");
-    write_place(out, static_cast<const char*>(frames[i]) - (i == 0 ? 0 : 1));
+    write_code(out, static_cast<const char*>(frames[i]) - (i == 0 ? 0 : 1));
     out.end_line();
   }
 }
@@ -40,7 +40,7 @@ void print_stall(const stall& report) noexcept {
   out.literal(": let others run by yield(), or let blocking() run it").end_line();
   write_frames(out, report.frames);
   for (const void* task : report.awaiters) {
-    write_place(out.literal("  awaited by "), task);
+    write_code(out.literal("  awaited by "), task);
     out.end_line();
   }
 }

@@ -36,6 +36,19 @@ const char* file_of(const char* path) noexcept {
   return slash ? slash + 1 : path;
 }
 
+void write_behind_symbol(text_writer& out, const void* code, const code_site& place) noexcept {
+  if (!place.symbol && place.module) out.path(file_of(place.module));
+  if (place.module) out.literal("+");
+  out.hexadecimal(place.module ? place.offset : reinterpret_cast<std::uintptr_t>(code));
+}
+
+// In a column: a long symbol is cut.
+void write_place(text_writer& out, const void* code) noexcept {
+  const code_site place = place_of(code);
+  if (place.symbol) out.text(place.symbol);
+  write_behind_symbol(out, code, place);
+}
+
 void write_place(text_writer& out, const std::source_location& at) noexcept {
   out.path(at.file_name()).text(":").number(at.line());
 }
@@ -95,11 +108,10 @@ void write_awaited(text_writer& out, const scheduled& one, const wait_graph& wai
 
 }  // namespace
 
-void write_place(text_writer& out, const void* code) noexcept {
+void write_code(text_writer& out, const void* code) noexcept {
   const code_site place = place_of(code);
-  if (place.symbol) out.text(place.symbol).text("+");
-  else if (place.module) out.path(file_of(place.module)).text("+");
-  out.hexadecimal(place.module ? place.offset : reinterpret_cast<std::uintptr_t>(code));
+  if (place.symbol) out.literal(place.symbol);
+  write_behind_symbol(out, code, place);
 }
 
 void write_name(text_writer& out, const scheduled& one) noexcept {

@@ -15,8 +15,8 @@ struct activity_counts {
 // While those who run the coroutines stand still.
 void count(list<scheduled>& members, activity_counts& seen) noexcept;
 void write_table_head(text_writer& out) noexcept;
-// An address in code: the symbol, else the file, and how far behind its beginning.
-void write_place(text_writer& out, const void* code) noexcept;
+// An address in code: the symbol, uncut, else the file; and how far behind its beginning.
+void write_code(text_writer& out, const void* code) noexcept;
 // In quotes, with the id that a task manager gave it.
 void write_name(text_writer& out, const scheduled& one) noexcept;
 // Below the table, while all stand still: that nothing here will wake any of `live`, if that is so.

@@ -160,10 +160,14 @@ TEST_CASE("a worker that does not stop leaves only the rows of its own coroutine
   hocket::runtime rt({.workers = 2});
   const detail::worker_at first(rt, 0), second(rt, 1);
   join_handle<void> left, right;
-  auto join_left = [&]() -> task<> { [[maybe_unused]] auto joined = co_await left.join(); };
-  auto join_right = [&]() -> task<> { [[maybe_unused]] auto joined = co_await right.join(); };
-  left = spawn(first, {.name = "left"}, join_right);
-  right = spawn(first, {.name = "right"}, join_left);
+  event both_spawned;
+  auto join = [&](join_handle<void>& other) -> task<> {
+    [[maybe_unused]] auto set = co_await both_spawned.wait();
+    [[maybe_unused]] auto joined = co_await other.join();
+  };
+  left = spawn(first, {.name = "left"}, join, std::ref(right));
+  right = spawn(first, {.name = "right"}, join, std::ref(left));
+  both_spawned.set();
   for (int i = 0; i < 3; ++i) spawn(first, {.name = "waits"}, wait_for, std::ref(bell), std::ref(begun));
   spawn(second, {.name = "its own"}, wait_for, std::ref(bell), std::ref(begun));
   while (begun < 4) std::this_thread::yield();

@@ -1,5 +1,6 @@
 // What the handler of a stall was given, with functions in place of addresses.
 #pragma once
+#include <hocket/core/awaitable.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include <array>
@@ -44,8 +45,18 @@ struct stall_report {
       found.push_back(function_at(static_cast<const char*>(frames[i]) - (i == 0 ? 0 : 1)));
     return found;
   }
-  std::vector<const void*> waiting() const { return {awaiters.begin(), awaiters.begin() + static_cast<long>(awaiter_count)}; }
+  std::vector<const void*> waiting() const {
+    return std::vector<const void*>(awaiters.begin(), awaiters.begin() + static_cast<std::ptrdiff_t>(awaiter_count));
+  }
 };
+
+// Whether the functions `ours` of a report are `expected`. Where a compiler makes no tail call of a transfer, the tasks
+// that await are native callers, too: they follow in the order of their chain.
+inline bool is_chain(std::vector<const void*> ours, std::vector<const void*> expected,
+                     const std::vector<const void*>& awaiters) {
+  if (ours.size() > expected.size()) expected.insert(expected.end(), awaiters.begin(), awaiters.end());
+  return ours == expected;
+}
 
 // The report of the present test; its coroutines return when there is one.
 inline stall_report* current_report = nullptr;
@@ -59,8 +70,9 @@ inline hocket::runtime_options reporting(int signal = SIGURG) {
   return {.workers = 1, .stall_limit = std::chrono::milliseconds(5), .on_stall = &take_report, .stall_signal = signal};
 }
 
-// co_await own_function{at}: notes the function that resumes the coroutine.
-struct own_function {
+// co_await own_function(at): notes the function that resumes the coroutine.
+struct own_function : hocket::detail::own_awaiter {
+  explicit own_function(const void*& place) noexcept : at(place) {}
   const void*& at;
   bool await_ready() const noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> self) const noexcept {
