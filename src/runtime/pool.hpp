@@ -67,7 +67,7 @@ struct runtime::state : detail::pool_core {
   void connect_known_part(detail::wait_graph& waits) noexcept;
   std::size_t begun() noexcept;
   bool all_have_stayed() noexcept;
-  bool is_in_motion(const detail::scheduled& one) noexcept;
+  bool is_in_motion(const detail::scheduled& member) noexcept;
   // After refuse(): until nothing is left; false if that has not come in time.
   [[nodiscard]] bool wait_until_empty(time_point until) noexcept;
 

@@ -4,18 +4,18 @@
 //
 // It is in one coroutine: the turn and the running context that the asking thread notes after its patience. As long as
 // both are the same (has_stayed()), the worker has resumed nothing else, and so no other coroutine runs anywhere. The
-// dump checks that before it reads each coroutine of a worker that stands. If the worker has left its coroutine, it may
-// run any coroutine that it can get, and from then on rows have only what never changes.
+// dump checks that before it reads each coroutine of a stopped worker. If the worker has left its coroutine, it may run
+// any coroutine, and from then on rows have only what never changes.
 //
-//   row of a coroutine                    has
-//   that began on a worker that stands    all, as long as the others have stayed
-//   that such a worker is in              "running", and what never changes
-//   that began on a worker in motion      "unknown", and what never changes
+//   the coroutine                        its row has
+//   runs on a worker in motion           "running", and what never changes
+//   began on a stopped worker            all, as long as the workers in motion have stayed
+//   began on a worker in motion          "unknown", and what never changes
 //
-// Registries are locked meanwhile: a coroutine of a worker that stands may end on one that does not.
+// Registries are locked meanwhile: a coroutine that began on a stopped worker may end on a worker in motion.
 //
 // Hazard: if the worker in motion grants a wait and destroys its source between the check and the read, then the dump
-// reads a source that is gone. Any thread of the program that is no worker can do the same (suspension::awaited()).
+// reads a source that is gone. Any thread of the program of another kind can do the same (suspension::awaited()).
 #include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 
@@ -56,41 +56,41 @@ void runtime::state::write_holder(text_writer& out, std::size_t index) noexcept 
 }
 
 bool runtime::state::all_have_stayed() noexcept {
-  return std::all_of(workers.begin(), workers.end(), [](const auto& one) { return one->has_stayed(); });
+  return std::all_of(workers.begin(), workers.end(), [](const auto& owner) { return owner->has_stayed(); });
 }
 
 // Whether a worker that does not stop is in the coroutine.
-bool runtime::state::is_in_motion(const scheduled& one) noexcept {
-  return std::any_of(workers.begin(), workers.end(), [&](const auto& other) {
-    return other->in_motion() && context::coroutine_of(other->running()) == &one;
+bool runtime::state::is_in_motion(const scheduled& member) noexcept {
+  return std::any_of(workers.begin(), workers.end(), [&](const auto& owner) {
+    return owner->in_motion() && context::coroutine_of(owner->running()) == &member;
   });
 }
 
 std::size_t runtime::state::begun() noexcept {
   std::size_t all = 0;
-  for (auto& one : workers) {
-    const locked guard(*one->coroutines());
-    for ([[maybe_unused]] const scheduled& member : one->coroutines()->members()) ++all;
+  for (auto& owner : workers) {
+    const locked guard(*owner->coroutines());
+    for ([[maybe_unused]] const scheduled& member : owner->coroutines()->members()) ++all;
   }
   return all;
 }
 
 void runtime::state::connect_known_part(wait_graph& waits) noexcept {
-  for (auto& one : workers) {
-    const locked guard(*one->coroutines());
-    if (one->in_motion()) waits.add_unknown(one->coroutines()->members());
-    else waits.add(one->coroutines()->members());
+  for (auto& owner : workers) {
+    const locked guard(*owner->coroutines());
+    if (owner->in_motion()) waits.add_unknown(owner->coroutines()->members());
+    else waits.add(owner->coroutines()->members());
   }
   waits.connect([&] { return all_have_stayed(); });
 }
 
 void runtime::state::write_known_part(text_writer& out, const wait_graph& waits) noexcept {
   write_table_head(out);
-  for (auto& one : workers) {
-    const locked guard(*one->coroutines());
-    for (const scheduled& member : one->coroutines()->members()) {
+  for (auto& owner : workers) {
+    const locked guard(*owner->coroutines());
+    for (const scheduled& member : owner->coroutines()->members()) {
       if (is_in_motion(member)) write_constant_row(out, member, "running");
-      else if (!one->in_motion() && all_have_stayed()) write_row(out, member, waits, time.now());
+      else if (!owner->in_motion() && all_have_stayed()) write_row(out, member, waits, time.now());
       else write_constant_row(out, member, "unknown");
     }
   }
@@ -136,7 +136,7 @@ void runtime::state::look(F tell) noexcept {
   bool whole = true;
   for (std::size_t i = 0; i < workers.size(); ++i) {
     const bool stopped = stands(i, phase, until);
-    at(i).note_stand(stopped);
+    at(i).record_stop(stopped);
     whole = whole && stopped;
   }
   activity_counts seen;
@@ -168,9 +168,7 @@ void runtime::state::dump(int fd, bool only_circles) noexcept {
 }
 
 void runtime::state::notice_circles() noexcept {
-  look([&](bool, const activity_counts&, const wait_graph& waits) noexcept {
-    waits.notice_circles("runtime", name);
-  });
+  look([&](bool, const activity_counts&, const wait_graph& waits) noexcept { waits.notice_circles("runtime", name); });
 }
 
 void runtime::dump(int fd) noexcept {

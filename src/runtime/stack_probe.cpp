@@ -26,9 +26,9 @@ struct task_frame {
   frame_copy content{};
 
   // False: nothing is there.
-  bool read(std::uintptr_t at) noexcept {
-    address = at;
-    return copy_memory(&content, reinterpret_cast<const void*>(at), sizeof content);
+  bool read(std::uintptr_t place) noexcept {
+    address = place;
+    return copy_memory(&content, reinterpret_cast<const void*>(place), sizeof content);
   }
   std::uintptr_t function() const noexcept { return reinterpret_cast<std::uintptr_t>(content.head.resume); }
   bool is_task() const noexcept { return content.header.kind == coroutine_kind::task; }
@@ -43,18 +43,18 @@ struct task_frame {
 // The tasks that wait for a frame, innermost first: calls visit(frame) for each, until it returns false.
 template <class Visit>
 void visit_awaiters(const task_frame& inner, Visit visit) noexcept {
-  task_frame one = inner;
-  for (int left = 4096; left != 0; --left) {
-    if (const std::uintptr_t parent = one.parent(); parent == 0 || !one.read(parent)) return;
-    if (one.is_stand_in()) continue;
-    if (!one.is_task() || !visit(one)) return;
+  task_frame frame = inner;
+  for (int steps = 4096; steps != 0; --steps) {
+    if (const std::uintptr_t parent = frame.parent(); parent == 0 || !frame.read(parent)) return;
+    if (frame.is_stand_in()) continue;
+    if (!frame.is_task() || !visit(frame)) return;
   }
 }
 
 bool awaits(const task_frame& outer, const task_frame& inner) noexcept {
   bool found = false;
-  visit_awaiters(inner, [&](const task_frame& one) {
-    found = one.address == outer.address;
+  visit_awaiters(inner, [&](const task_frame& frame) {
+    found = frame.address == outer.address;
     return !found;
   });
   return found;
@@ -68,22 +68,22 @@ std::uint32_t stack_probe::request(activity_mark stalled) noexcept {
   stalled_ = stalled;
   const std::uint32_t number = ++number_ & 0xFF;
   // ORDER: release, pairs with the compare-exchange in on_signal(): the handler reads what it compares.
-  word_.store(word_of(number, asked), std::memory_order_release);
+  word_.store(word_of(number, requested), std::memory_order_release);
   return number;
 }
 
 bool stack_probe::receive(std::uint32_t number, duration patience) noexcept {
-  const std::uint32_t done = word_of(number, taken);
+  const std::uint32_t done = word_of(number, copied);
   const time_point until = deadline_after(steady_clock().now(), patience);
   for (bool late = false;;) {
     // ORDER: acquire, pairs with the store in on_signal(): the copy is visible.
-    std::uint32_t seen = word_.load(std::memory_order_acquire);
-    if (seen == done) return fits_;
+    std::uint32_t word = word_.load(std::memory_order_acquire);
+    if (word == done) return fits_;
     // ORDER: relaxed, pairs with the compare-exchange in on_signal(): the handler has not begun, and touches nothing.
-    if (late && seen == word_of(number, asked) &&
-        word_.compare_exchange_strong(seen, idle, std::memory_order_relaxed, std::memory_order_relaxed))
+    if (late && word == word_of(number, requested) &&
+        word_.compare_exchange_strong(word, idle, std::memory_order_relaxed, std::memory_order_relaxed))
       return false;
-    late = !futex_wait_until(word_, seen, late ? time_point::max() : until) && steady_clock().now() >= until;
+    late = !futex_wait_until(word_, word, late ? time_point::max() : until) && steady_clock().now() >= until;
   }
 }
 
@@ -95,16 +95,16 @@ void stack_probe::begin() noexcept {
 }
 
 bool stack_probe::on_signal(std::uint32_t number, const void* context) noexcept {
-  std::uint32_t expected = word_of(number, asked);
+  std::uint32_t expected = word_of(number, requested);
   // ORDER: acquire, pairs with the store in request(); relaxed on failure: nothing is read.
-  if (!word_.compare_exchange_strong(expected, word_of(number, taking), std::memory_order_acquire,
+  if (!word_.compare_exchange_strong(expected, word_of(number, copying), std::memory_order_acquire,
                                      std::memory_order_relaxed))
     return false;
   frame_count_ = awaiter_count_ = 0;
   fits_ = owner_.turns() == stalled_.turn && owner_.running() == stalled_.running;
   if (fits_) copy(interrupted_code(context));
   // ORDER: release, pairs with the load in receive().
-  word_.store(word_of(number, taken), std::memory_order_release);
+  word_.store(word_of(number, copied), std::memory_order_release);
   futex_wake_all(word_);
   return true;
 }
@@ -140,6 +140,23 @@ bool stack_probe::has_function(std::uintptr_t function) const noexcept {
   return function != 0 && std::find(functions_.begin(), end, function) != end;
 }
 
+// The words from the stack pointer up to the end of the stack, or to a limit. Copied, because a sanitizer knows which
+// of them no code may read.
+template <class Visit>
+void stack_probe::visit_stack(std::uintptr_t stack_pointer, Visit visit) const noexcept {
+  std::array<std::uintptr_t, 64> words;
+  const std::uintptr_t from = stack_pointer & ~(sizeof(void*) - 1);
+  const stack_bounds stack = own_stack_.contains(from) ? own_stack_ : stack_bounds_at(from);
+  if (!stack.contains(from)) return;
+  std::size_t rest = std::min(most_words, (stack.high - from) / sizeof(void*));
+  for (std::uintptr_t at = from; rest != 0; at += sizeof words) {
+    const std::size_t count = std::min(rest, words.size());
+    if (!copy_memory(words.data(), reinterpret_cast<const void*>(at), count * sizeof(void*))) return;
+    for (const std::uintptr_t word : std::span(words).first(count)) visit(word);
+    rest -= count;
+  }
+}
+
 // A task runs on the stack that was interrupted: a fiber that awaits a task is suspended.
 void stack_probe::find_awaiters(const interrupted_code& code) noexcept {
   const void* const coroutine = context::coroutine_of(stalled_.running);
@@ -154,13 +171,10 @@ void stack_probe::find_awaiters(const interrupted_code& code) noexcept {
     else if (!awaits(candidate, inner)) unique = false;
   };
   for (const std::uintptr_t word : code.registers) consider(word);
-  const std::uintptr_t from = code.stack_pointer & ~(sizeof(void*) - 1);
-  stack_bounds stack = own_stack_.contains(from) ? own_stack_ : stack_bounds_at(from);
-  const std::uintptr_t end = std::min(stack.high, from + most_words * sizeof(void*));
-  for (std::uintptr_t at = from; at < end; at += sizeof(void*)) consider(*reinterpret_cast<const std::uintptr_t*>(at));
+  visit_stack(code.stack_pointer, consider);
   if (inner.address == 0 || !unique) return;
-  visit_awaiters(inner, [&](const task_frame& one) {
-    awaiters_[awaiter_count_++] = reinterpret_cast<const void*>(one.function());
+  visit_awaiters(inner, [&](const task_frame& frame) {
+    awaiters_[awaiter_count_++] = reinterpret_cast<const void*>(frame.function());
     return awaiter_count_ != most;
   });
 }

@@ -1,6 +1,6 @@
 // The stack of a stalled worker: a signal interrupts it, and its handler copies where it is.
 //
-// # What is copied
+// # The copy
 //
 //   frames    the interrupted instruction, then return addresses, innermost first, by the unwind tables
 //             (platform/interrupted_code.hpp). Each frame must lie on a known stack: the worker's own, a fiber's, a
@@ -16,12 +16,13 @@
 // # Protocol
 //
 //   the stall detector                                   the worker, in the handler
-//   1. request: the word becomes `asked`, with a number
+//   1. request: the word becomes `requested`, with a number
 //   2. sends the signal with that number
-//   3. waits for `taken`, for the patience at most       1. the number and `asked` fit: the word becomes `taking`
-//   4. it is late: `asked` becomes `idle`, by a          2. if the worker is still in the turn and the context of the
+//   3. waits for `copied`, for the patience at most       1. the number and `requested` fit: the word becomes `copying`
+//   4. it is late: `requested` becomes `idle`, by a          2. if the worker is still in the turn and the context of
+//   the
 //      compare-exchange. If that fails, the handler         stall, copies
-//      runs, and ends soon: waits for `taken`            3. the word becomes `taken`, and wakes the detector
+//      runs, and ends soon: waits for `copied`            3. the word becomes `copied`, and wakes the detector
 //   5. reads the copy
 //
 // A signal that arrives late (the worker's code has blocked it) finds another number, or `idle`, and does nothing. The
@@ -29,8 +30,9 @@
 //
 // # Hazards
 //
-//   - If the handler took a lock that the interrupted code holds, then it would wait for ever. Prevented: it calls what
-//     is async-signal-safe alone, and unwinds only where that takes no lock.
+//   - If the handler took a lock that the interrupted code holds, then it would wait for ever. Prevented: it calls only
+//   async-signal-safe
+//     functions, and unwinds only where that takes no lock.
 //   - If the worker has returned from the coroutine meanwhile, then its stack is another coroutine's. Prevented: the
 //     handler compares the turn and the context.
 //   - The signal ends calls of the system that SA_RESTART does not restart (nanosleep, poll): documented with the
@@ -83,7 +85,7 @@ class stack_probe {
 
  private:
   static constexpr std::size_t most = 64;
-  enum phase : std::uint32_t { idle, asked, taking, taken };
+  enum phase : std::uint32_t { idle, requested, copying, copied };
   static constexpr std::uint32_t word_of(std::uint32_t number, phase now) noexcept { return number << 2 | now; }
 
   std::uint32_t request(activity_mark stalled) noexcept;
@@ -93,21 +95,23 @@ class stack_probe {
   bool add(const native_frame& frame) noexcept;
   bool has_function(std::uintptr_t function) const noexcept;
   void find_awaiters(const interrupted_code& code) noexcept;
+  template <class Visit>
+  void visit_stack(std::uintptr_t stack_pointer, Visit visit) const noexcept;
 
   const worker& owner_;
-  stack_bounds own_stack_;                  // of the worker's thread
+  stack_bounds own_stack_;  // of the worker's thread
   atomic<std::uint32_t> word_{idle};
-  std::uint32_t number_ = 0;                // the detector's
-  activity_mark stalled_{};                 // written before `asked`
-  // Written in the handler, read after `taken`.
+  std::uint32_t number_ = 0;  // the detector's
+  activity_mark stalled_{};   // written before `requested`
+  // Written in the handler, read after `copied`.
   std::array<const void*, most> frames_{};
   std::array<std::uintptr_t, most> functions_{};
   std::array<const void*, most> awaiters_{};
   std::size_t frame_count_ = 0;
   std::size_t awaiter_count_ = 0;
-  bool fits_ = false;                       // the worker was still in the stall
-  stack_bounds stack_;                      // of the frame that was visited last
-  std::uintptr_t last_ = 0;                 // its stack pointer
+  bool fits_ = false;        // the worker was still in the stall
+  stack_bounds stack_;       // of the frame that was visited last
+  std::uintptr_t last_ = 0;  // its stack pointer
 };
 
 }}}  // namespace hocket::detail

@@ -66,7 +66,7 @@ void stall_detector::prepare(runtime::state& pool, int signal) {
   listen_to_interrupts(&on_interrupt);
   if (!can_interrupt_coroutines) return;
   prepare_native_frames();
-  for (auto& one : pool.workers) one->make_probe();
+  for (auto& owner : pool.workers) owner->make_probe();
 }
 
 stall_detector::stall_detector(runtime::state& pool, const runtime_options& options)
@@ -99,11 +99,11 @@ void stall_detector::run() noexcept {
 }
 
 void stall_detector::look(std::size_t index) noexcept {
-  worker& one = pool_.at(index);
-  const std::size_t turns = one.turns();
-  const context* const running = one.running();
+  worker& owner = pool_.at(index);
+  const std::size_t turns = owner.turns();
+  const context* const running = owner.running();
   const duration held = seen_[index].look(turns, running, steady_clock().now(), limit_);
-  if (held != duration::zero()) report(index, running, held, take_stack(one, turns, running));
+  if (held != duration::zero()) report(index, running, held, take_stack(owner, turns, running));
 }
 
 duration stall_sight::look(std::size_t turns, const context* running, time_point now, duration limit) noexcept {
@@ -132,14 +132,14 @@ const stack_probe* stall_detector::take_stack(worker& stalled, std::size_t turns
 void stall_detector::report(std::size_t index, const context* running, duration held,
                             const stack_probe* stack) const noexcept {
   char name[64] = "a coroutine";
-  stall given{index, name, held, {}, {}, {}};
-  if (stack) given.frames = stack->frames(), given.awaiters = stack->awaiters();
+  stall details{index, name, held, {}, {}, {}};
+  if (stack) details.frames = stack->frames(), details.awaiters = stack->awaiters();
   pool_.with_coroutine(running, [&](const scheduled* who) noexcept {
     if (!who) return;
     std::snprintf(name, sizeof name, "%s", who->name());
-    given.spawned = who->spawned();
+    details.spawned = who->spawned();
   });
-  handler_(given);
+  handler_(details);
 }
 
 }  // namespace detail

@@ -24,8 +24,8 @@ void write_stillness(text_writer& out, const activity_counts& seen, std::size_t 
 void write_table(text_writer& out, list<scheduled>& members, const wait_graph& waits, time_point now) noexcept;
 
 // One row. While the coroutine cannot run.
-void write_row(text_writer& out, const scheduled& one, const wait_graph& waits, time_point now) noexcept;
+void write_row(text_writer& out, const scheduled& coroutine, const wait_graph& waits, time_point now) noexcept;
 // While it may run: only what never changes, under the lock of the registry. `state` is a word.
-void write_constant_row(text_writer& out, const scheduled& one, const char* state) noexcept;
+void write_constant_row(text_writer& out, const scheduled& coroutine, const char* state) noexcept;
 
 }}}  // namespace hocket::detail

@@ -31,9 +31,9 @@ void wait_graph::add_unknown(list<scheduled>& members) noexcept { add(members, f
 
 void wait_graph::add(list<scheduled>& members, fate initial) noexcept {
   if (!nodes_) return;
-  for (const scheduled& one : members) {
+  for (const scheduled& member : members) {
     if (size_ == room_) return;
-    nodes_[size_++] = {&one, nullptr, none, initial};
+    nodes_[size_++] = {&member, nullptr, none, initial};
   }
 }
 

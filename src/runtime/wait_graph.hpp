@@ -31,7 +31,7 @@ class wait_graph {
 
   // Each list once, then connect().
   void add(list<scheduled>& members) noexcept;
-  // The same for members that may run: they have no arrow, and nothing is known of them.
+  // The same for members in motion: they have no arrow, and nothing is known of them.
   void add_unknown(list<scheduled>& members) noexcept;
   void connect() noexcept {
     connect([] { return true; });
@@ -48,7 +48,7 @@ class wait_graph {
   const scheduled* holder_of(const scheduled& one) const noexcept;
 
   bool has_circle() const noexcept;
-  // For a graph with unknown members: the circles, and who waits for those on them.
+  // For a graph with unknown members: the circles, and the waits that lead to one.
   void write_circles(text_writer& out) const noexcept;
   // The circles, who waits for those on them, and who waits for nobody here. Nothing, if there are none.
   void write_deadlocks(text_writer& out) const noexcept;

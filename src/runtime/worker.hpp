@@ -55,14 +55,14 @@ class worker final : public event_loop, public worker_core {
   // One thread at a time, after start(). False: it was not sent.
   [[nodiscard]] bool interrupt(int signal, std::uint32_t number) noexcept;
 
-  // The thread that asks for a standstill: notes whether this worker stands, or else in which coroutine it is. For the
-  // rest of the standstill it counts as in motion then, also if it stops late.
-  void note_stand(bool stands) noexcept {
-    in_motion_ = !stands;
+  // The thread that asks for a standstill: records whether this worker has stopped, or else in which coroutine it
+  // is. In the latter case it counts as in motion for the rest of the standstill, also if it stops late.
+  void record_stop(bool stopped) noexcept {
+    in_motion_ = !stopped;
     stay_ = {turns(), running()};
   }
   bool in_motion() const noexcept { return in_motion_; }
-  // Whether it has resumed no other coroutine since note_stand().
+  // Whether it has resumed no other coroutine since record_stop().
   bool has_stayed() const noexcept {
     return !in_motion_ || (stay_.running && stay_.turn == turns() && stay_.running == running());
   }
@@ -109,7 +109,7 @@ class worker final : public event_loop, public worker_core {
   atomic<const thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> left_{0};
-  bool in_motion_ = false;              // this and stay_: under the mutex of the standstill
+  bool in_motion_ = false;  // this and stay_: under the mutex of the standstill
   stack_probe::activity_mark stay_{};
   std::unique_ptr<stack_probe> probe_;  // constant once the thread runs
   system_thread thread_;

@@ -131,8 +131,8 @@ task<result<void>> yields_outer(const bool& go_on) {
 }
 
 task<result<void>> joins_inner(join_handle<result<int>>& joined) {
-  int one = co_await or_return(joined);  // line: joins_inner
-  asm volatile("" : "+r"(one));
+  int value = co_await or_return(joined);  // line: joins_inner
+  asm volatile("" : "+r"(value));
   co_return {};
 }
 [[gnu::noinline]] void joins_call(join_handle<result<int>>& joined) {

@@ -18,7 +18,7 @@ class Layouts:
         given = package.settings
         self.conforming, self.portable = (int(given[name] in ("ON", "1")) for name in ("conforming", "portable"))
         self.checks, self.backend = int(given["checks"]), int(given["backend_number"])
-        self.lock_owners = int(given["lock_owners"] in ("ON", "1"))
+        self.lock_owners = int(package.settings["lock_owners"] in ("ON", "1"))
         libraries = package.prefix / given["libdir"]
         self.headers = f"-I{package.prefix / given['includedir']}"
         self.library = [f"-L{libraries}", "-lhocket_base", f"-Wl,-rpath,{libraries}"]

@@ -165,7 +165,7 @@ def check_subdirectory(package):
     package.build_and_run("by_subdirectory", f"-DHOCKET_SOURCE={given['source']}", f"-DHOCKET_CHECKS={given['checks']}",
                           f"-DHOCKET_CONFORMING={given['conforming']}", f"-DHOCKET_STACKFUL={given['stackful']}",
                           f"-DHOCKET_BACKEND={given['backend']}", f"-DHOCKET_PORTABLE={given['portable']}",
-                          f"-DHOCKET_LOCK_OWNERS={given['lock_owners']}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=32")
+                          f"-DHOCKET_LOCK_OWNERS={package.settings['lock_owners']}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=32")
     build, nowhere = package.folder / "by_subdirectory", package.folder / "nowhere"
     listed = must("ctest", "--test-dir", build, "-N")
     require("Total Tests: 0" in listed, f"tests leak into the user's project:\n{listed}")

@@ -95,10 +95,11 @@ struct runtime_options {
   stall_handler on_stall = nullptr;        // null: print_stall
 
   // With this signal (SIGURG, for instance) the worker of a stall is interrupted, so that the report has its stack. The
-  // handler of hocket has SA_RESTART and SA_ONSTACK, calls the previous handler, and stays installed after the runtime's
-  // end. As after any signal, nanosleep(2) and poll(2) of the interrupted code fail with EINTR. Callers are known with
-  // glibc 2.35 and libgcc 12, or later; else the interrupted instruction alone. An address is right or absent. No stack
-  // is reported if the worker's code blocks the signal, or where fibers are threads. 0: no signal is sent.
+  // handler of hocket has SA_RESTART and SA_ONSTACK, calls the previous handler, and stays installed after the
+  // runtime's end. As after any signal, nanosleep(2) and poll(2) of the interrupted code fail with EINTR. Callers are
+  // known with glibc 2.35 and libgcc 12, or later; else the interrupted instruction alone. An address is right or
+  // absent. No stack is reported if the worker's code blocks the signal, or where fibers are threads. 0: no signal is
+  // sent.
   int stall_signal = 0;
 
   // On this signal (SIGQUIT, for instance) a thread dumps the runtime to standard error. The previous handler of the
@@ -191,10 +192,10 @@ class runtime final : public executor, public spawn_target {
   runtime_counts counts(std::size_t worker) const noexcept;
 
   // Writes a table of the runtime's coroutines, and below it the lines of loop::dump. Workers are stopped meanwhile.
-  // If a worker does not return from a coroutine within a quarter of a second, the dump names both. Then the rows of the
-  // coroutines that began on that worker have only name, kind and place. The other rows are complete, and deadlocks
-  // among them are found, unless the worker leaves its coroutine during the dump. Any thread, also in a coroutine of the
-  // runtime. Blocks like write(2) on `fd`.
+  // If a worker does not return from a coroutine within a quarter of a second, the dump names both. Then the rows of
+  // the coroutines that began on that worker have only name, kind and place. The other rows are complete, and deadlocks
+  // among them are found, unless the worker leaves its coroutine during the dump. Any thread, also in a coroutine of
+  // the runtime. Blocks like write(2) on `fd`.
   void dump(int fd) noexcept;
 
   // Called after a clock of the program's own has moved. Each worker fires the timers that are due. Returns before they

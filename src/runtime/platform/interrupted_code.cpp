@@ -20,8 +20,7 @@ const bool can_interrupt_coroutines = HOCKET_BACKEND != 2;
 #if defined(__x86_64__)
 interrupted_code::interrupted_code(const void* context) noexcept {
   const greg_t* const all = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
-  for (int i = REG_R8; i <= REG_RSP; ++i)
-    registers[static_cast<std::size_t>(i)] = static_cast<std::uintptr_t>(all[i]);
+  for (int i = REG_R8; i <= REG_RSP; ++i) registers[static_cast<std::size_t>(i)] = static_cast<std::uintptr_t>(all[i]);
   instruction = static_cast<std::uintptr_t>(all[REG_RIP]);
   stack_pointer = static_cast<std::uintptr_t>(all[REG_RSP]);
 }

@@ -14,8 +14,8 @@ void name_this_thread(const char* name, std::size_t index) noexcept {
 
 void name_this_thread(const char* name, const char* role) noexcept {
   char text[16];  // of Linux, with the zero
-  const int left = static_cast<int>(sizeof text) - 2 - static_cast<int>(std::strlen(role));
-  std::snprintf(text, sizeof text, "%.*s-%s", left > 0 ? left : 0, name, role);
+  const int length = static_cast<int>(sizeof text) - 2 - static_cast<int>(std::strlen(role));
+  std::snprintf(text, sizeof text, "%.*s-%s", length > 0 ? length : 0, name, role);
   ::pthread_setname_np(::pthread_self(), text);
 }
 

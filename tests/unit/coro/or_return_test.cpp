@@ -54,10 +54,10 @@ TEST_CASE("or_return gives the value, or ends the task with the error and destro
 
 TEST_CASE("or_return awaits an awaitable that is an lvalue, as often as it is asked") {
   struct lasting {
-    result<int> given;
+    result<int> value;
     bool await_ready() const noexcept { return true; }
     void await_suspend(std::coroutine_handle<>) const noexcept {}
-    result<int> await_resume() const { return given; }
+    result<int> await_resume() const { return value; }
   };
   const auto twice = [](lasting& shared) -> task<result<int>> {
     const int first = co_await or_return(shared);

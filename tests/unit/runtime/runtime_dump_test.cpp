@@ -159,14 +159,14 @@ TEST_CASE("a worker that does not stop leaves only the rows of its own coroutine
   };
   hocket::runtime rt({.workers = 2});
   const detail::worker_at first(rt, 0), second(rt, 1);
-  join_handle<void> left, right;
+  join_handle<void> first_half, second_half;
   event both_spawned;
   auto join = [&](join_handle<void>& other) -> task<> {
     [[maybe_unused]] auto set = co_await both_spawned.wait();
     [[maybe_unused]] auto joined = co_await other.join();
   };
-  left = spawn(first, {.name = "left"}, join, std::ref(right));
-  right = spawn(first, {.name = "right"}, join, std::ref(left));
+  first_half = spawn(first, {.name = "first half"}, join, std::ref(second_half));
+  second_half = spawn(first, {.name = "second half"}, join, std::ref(first_half));
   both_spawned.set();
   for (int i = 0; i < 3; ++i) spawn(first, {.name = "waits"}, wait_for, std::ref(bell), std::ref(begun));
   spawn(second, {.name = "its own"}, wait_for, std::ref(bell), std::ref(begun));
@@ -208,15 +208,15 @@ TEST_CASE("a worker that has left the coroutine in which a standstill found it c
   detail::worker& only = detail::runtime_look::at(rt, 0);
   spawn(rt, hold);
   while (!holds) std::this_thread::yield();
-  only.note_stand(false);
+  only.record_stop(false);
   CHECK(only.in_motion());
   CHECK(only.has_stayed());
   go = true;
   detail::runtime_look::wait_until_asleep(rt);
   CHECK_FALSE(only.has_stayed());
-  only.note_stand(false);
+  only.record_stop(false);
   CHECK_FALSE(only.has_stayed());  // in no coroutine: it may be in any by now
-  only.note_stand(true);
+  only.record_stop(true);
   CHECK_FALSE(only.in_motion());
   CHECK(only.has_stayed());
   bell.set();

@@ -1,7 +1,9 @@
-// What the handler of a stall was given, with functions in place of addresses.
+// What the handler of a stall was details, with functions in place of addresses.
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/runtime/runtime.hpp>
+
+#include "support/kernel_copies.hpp"
 
 #include <array>
 #include <atomic>
@@ -23,7 +25,15 @@ inline constexpr bool knows_callers = false;
 #endif
 #endif
 
-inline const void* function_at(const void* address) { return _Unwind_FindEnclosingFunction(const_cast<void*>(address)); }
+// ThreadSanitizer delays signals until the interrupted code calls a function that it knows; where the kernel copies no
+// memory, the program is emulated.
+inline bool has_stacks() {
+  return hocket::detail::sanitizer != hocket::detail::sanitizer_kind::tsan && kernel_copies();
+}
+
+inline const void* function_at(const void* address) {
+  return _Unwind_FindEnclosingFunction(const_cast<void*>(address));
+}
 
 struct stall_report {
   static constexpr std::size_t most = 64;
@@ -31,11 +41,11 @@ struct stall_report {
   std::size_t frame_count = 0, awaiter_count = 0;
   std::atomic<int> reports{0};
 
-  void take(const hocket::stall& given) noexcept {
-    frame_count = given.frames.size();
-    awaiter_count = given.awaiters.size();
-    for (std::size_t i = 0; i < frame_count; ++i) frames[i] = given.frames[i];
-    for (std::size_t i = 0; i < awaiter_count; ++i) awaiters[i] = given.awaiters[i];
+  void take(const hocket::stall& details) noexcept {
+    frame_count = details.frames.size();
+    awaiter_count = details.awaiters.size();
+    for (std::size_t i = 0; i < frame_count; ++i) frames[i] = details.frames[i];
+    for (std::size_t i = 0; i < awaiter_count; ++i) awaiters[i] = details.awaiters[i];
     ++reports;
   }
   // The functions of the frames, innermost first.
@@ -60,7 +70,7 @@ inline bool is_chain(std::vector<const void*> ours, std::vector<const void*> exp
 
 // The report of the present test; its coroutines return when there is one.
 inline stall_report* current_report = nullptr;
-inline void take_report(const hocket::stall& given) noexcept { current_report->take(given); }
+inline void take_report(const hocket::stall& details) noexcept { current_report->take(details); }
 [[gnu::noinline]] inline void hold_until_reported() {
   while (current_report->reports.load(std::memory_order_acquire) == 0) asm volatile("" ::: "memory");
   asm volatile("");

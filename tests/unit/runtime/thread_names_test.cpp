@@ -33,14 +33,14 @@ std::set<std::string> names_of_threads() {
 
 template <class Role>
 std::string name_by(const char* name, Role role) {
-  std::string given;
+  std::string result;
   std::thread([&] {
     detail::name_this_thread(name, role);
     char text[32];
     REQUIRE(::pthread_getname_np(::pthread_self(), text, sizeof text) == 0);
-    given = text;
+    result = text;
   }).join();
-  return given;
+  return result;
 }
 
 }  // namespace

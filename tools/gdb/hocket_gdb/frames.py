@@ -70,7 +70,7 @@ def is_frame(address):
 
 def child_of(handle, stack=None):
     """The task that a suspended frame, or the code on a parked stack, awaits: it names it as the one that goes on. Also
-    the stand-in that awaits in the place of a frame and lies in it. 0 if there is none."""
+    a stand-in of a frame, in the frame. 0 if there is none."""
     begin, count = (stack, SCAN_STACK) if stack else (handle + RECORD, SCAN_FRAME)
     for index, candidate in enumerate(words(begin, count)):
         if candidate % 16 == 0 and candidate in ADDRESSES and awaited_by(candidate, handle):

@@ -1,4 +1,5 @@
-// Where the stack ends that an address is on, for a signal handler that reads the stack of the code that it interrupted.
+// Where the stack ends that an address is on, for a signal handler that reads the stack of the code that it
+// interrupted.
 //
 // The layer core is blind to stacks. The layer fiber installs the function that knows the stacks of fibers and those of
 // call_on_stack. The thread's own stack is known by the thread.

@@ -58,7 +58,7 @@ class holder {
   void set(const void* coroutine) noexcept {
     // ORDER: relaxed, pairs with nothing: read for the check in look(), where the word of the thing orders it.
     if constexpr (checked) coroutine_.exchange(coroutine, std::memory_order_relaxed);
-    // ORDER: relaxed, pairs with nothing: read by a dump alone, while the coroutines stand still.
+    // ORDER: relaxed, pairs with nothing: read by a dump alone, when all coroutines have stopped.
     else if constexpr (known) coroutine_.store(coroutine, std::memory_order_relaxed);
   }
   void look(const char* what, const char* remedy) noexcept;
