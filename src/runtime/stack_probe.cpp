@@ -4,7 +4,6 @@
 #include <hocket/core/detail/frame.hpp>
 
 #include "runtime/platform/interrupted_code.hpp"
-#include "runtime/worker.hpp"
 
 #include <algorithm>
 
@@ -94,14 +93,14 @@ void stack_probe::begin() noexcept {
   own_stack_ = {own.low, own.high};
 }
 
-bool stack_probe::on_signal(std::uint32_t number, const void* context) noexcept {
+bool stack_probe::on_signal(std::uint32_t number, activity_mark present, const void* context) noexcept {
   std::uint32_t expected = word_of(number, requested);
   // ORDER: acquire, pairs with the store in request(); relaxed on failure: nothing is read.
   if (!word_.compare_exchange_strong(expected, word_of(number, copying), std::memory_order_acquire,
                                      std::memory_order_relaxed))
     return false;
   frame_count_ = awaiter_count_ = 0;
-  fits_ = owner_.turns() == stalled_.turn && owner_.running() == stalled_.running;
+  fits_ = present.turn == stalled_.turn && present.running == stalled_.running;
   if (fits_) copy(interrupted_code(context));
   // ORDER: release, pairs with the load in receive().
   word_.store(word_of(number, copied), std::memory_order_release);

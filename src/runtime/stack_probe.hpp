@@ -51,7 +51,6 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-class worker;
 struct interrupted_code;
 struct native_frame;
 
@@ -63,7 +62,7 @@ class stack_probe {
     const context* running;
   };
 
-  explicit stack_probe(const worker& owner) noexcept : owner_(owner) {}
+  stack_probe() noexcept = default;
   stack_probe(const stack_probe&) = delete;
   stack_probe& operator=(const stack_probe&) = delete;
 
@@ -80,8 +79,8 @@ class stack_probe {
   std::span<const void* const> frames() const noexcept { return std::span(frames_).first(frame_count_); }
   std::span<const void* const> awaiters() const noexcept { return std::span(awaiters_).first(awaiter_count_); }
 
-  // The handler, on the worker's thread. False: nobody has asked for that.
-  bool on_signal(std::uint32_t number, const void* context) noexcept;
+  // The handler, on the worker's thread, with the present turn and context of the worker. False: there is no request.
+  bool on_signal(std::uint32_t number, activity_mark present, const void* context) noexcept;
 
  private:
   static constexpr std::size_t most = 64;
@@ -98,7 +97,6 @@ class stack_probe {
   template <class Visit>
   void visit_stack(std::uintptr_t stack_pointer, Visit visit) const noexcept;
 
-  const worker& owner_;
   stack_bounds own_stack_;  // of the worker's thread
   atomic<std::uint32_t> word_{idle};
   std::uint32_t number_ = 0;  // the detector's

@@ -55,8 +55,9 @@ constexpr std::chrono::milliseconds patience{100};  // with a worker that does n
 void on_interrupt(std::uint32_t number, const void* context) noexcept {
   const executor_seat& seat = this_thread().seat;
   if (!seat.pool || !seat.running_on) return;
-  if (stack_probe* const probe = static_cast<worker*>(seat.running_on)->probe())
-    static_cast<void>(probe->on_signal(number, context));
+  const worker& interrupted = *static_cast<const worker*>(seat.running_on);
+  if (stack_probe* const probe = interrupted.probe())
+    static_cast<void>(probe->on_signal(number, {interrupted.turns(), interrupted.running()}, context));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class worker final : public event_loop, public worker_core {
   worker(runtime::state& pool, std::size_t index);
 
   // Before start(): a signal can interrupt it, for its stack. Throws bad_alloc.
-  void make_probe() { probe_ = std::make_unique<stack_probe>(*this); }
+  void make_probe() { probe_ = std::make_unique<stack_probe>(); }
   // Throws what the system says when it starts no more threads.
   void start();
   void join() noexcept { detail::join(thread_); }
