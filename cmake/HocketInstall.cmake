@@ -25,6 +25,16 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDI
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/compiler_check/hocket-compiler-check" DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/compiler_check/patterns/" DESTINATION share/hocket/compiler_check)
 
+# The commands for gdb. A program names the script beside the header; a shared library has one of its own name beside it.
+set(debugger_script "base/detail/platform/debugger_script.hpp.py")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/gdb/" DESTINATION share/hocket/gdb FILES_MATCHING PATTERN "*.py")
+install(FILES "${PROJECT_SOURCE_DIR}/include/hocket/${debugger_script}"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket/base/detail/platform")
+if(BUILD_SHARED_LIBS)
+  install(FILES "${PROJECT_SOURCE_DIR}/include/hocket/${debugger_script}" DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    RENAME "$<TARGET_FILE_NAME:hocket_base>-gdb.py")
+endif()
+
 # An extension needs what the layers do not: it is found only by who asks for it.
 if(TARGET hocket_asio)
   list(APPEND HOCKET_COMPONENTS asio)

@@ -15,7 +15,8 @@ else()
   message(FATAL_ERROR "HOCKET_CHECKS is '${HOCKET_CHECKS}': use 0 (none), 1 (misuse) or 2 (debug)")
 endif()
 set(HOCKET_DEFINITIONS HOCKET_CHECKS=${HOCKET_CHECKS_LEVEL} HOCKET_CONFORMING=$<BOOL:${HOCKET_CONFORMING}>
-  HOCKET_BACKEND=${HOCKET_BACKEND_NUMBER} HOCKET_PORTABLE=$<BOOL:${HOCKET_PORTABLE}>)
+  HOCKET_BACKEND=${HOCKET_BACKEND_NUMBER} HOCKET_PORTABLE=$<BOOL:${HOCKET_PORTABLE}>
+  HOCKET_LOCK_OWNERS=$<BOOL:${HOCKET_LOCK_OWNERS}>)
 
 # hocket_layer(<name> [INTERFACE] [SOURCES ...] [DEPENDS <layer>...])
 function(hocket_layer name)
@@ -28,6 +29,7 @@ function(hocket_layer name)
     add_library(${target} ${arg_SOURCES})
     set(scope PUBLIC)
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_compile_definitions(${target} PRIVATE HOCKET_LIBRARY_UNIT)  # base/detail/platform/debugger_script.hpp
     set_target_properties(${target} PROPERTIES
       POSITION_INDEPENDENT_CODE ON INSTALL_RPATH "$ORIGIN" VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
       CXX_EXTENSIONS OFF)

@@ -3,8 +3,10 @@
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/housekeeping.hpp>
+#include <hocket/core/detail/stack_bounds.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/fiber_local.hpp>
+#include <hocket/stack/detail/cells.hpp>
 
 #include "fiber/idle_fibers.hpp"
 #include "fiber/measuring.hpp"
@@ -15,6 +17,20 @@
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+namespace {
+
+stack_bounds bounds_of_cell(std::uintptr_t address) noexcept {
+  void* const cell = cell_on(address);
+  if (!cell) return {};
+  const stack_ref stack = stack_pool::stack_of(cell);
+  return {reinterpret_cast<std::uintptr_t>(stack.low), reinterpret_cast<std::uintptr_t>(stack.top)};
+}
+
+// Before main(): the first fiber comes later.
+[[maybe_unused]] const bool locator_installed = (set_stack_locator(&bounds_of_cell), true);
+
+}  // namespace
 
 struct fiber_thread::exit_hook : thread_exit_hook {
   static void end(thread_exit_hook& self) noexcept {

@@ -36,18 +36,21 @@ idle_workers::sleep idle_workers::begin_sleep(worker_core& self, bool searching)
 
 idle_workers::wake_up idle_workers::end_sleep(worker_core& self) noexcept {
   locked guard(mutex_);
-  stirred_ = true;
+  stirred_ = all_observers;
   const auto found = std::find(asleep_.begin(), asleep_.end(), &self);
   const bool notified = found == asleep_.end();
   if (!notified) asleep_.erase(found);
   changed();
-  return {notified, !std::exchange(armed_, true)};
+  return {notified, std::exchange(armed_, all_observers) != all_observers};
 }
 
-bool idle_workers::rests() noexcept {
+bool idle_workers::rests(observer self) noexcept {
+  const auto bit = static_cast<std::uint8_t>(self);
   locked guard(mutex_);
-  armed_ = std::exchange(stirred_, false) || asleep_.size() != workers_;
-  return !armed_;
+  const bool all_slept = (stirred_ & bit) == 0 && asleep_.size() == workers_;
+  stirred_ = static_cast<std::uint8_t>(stirred_ & ~bit);
+  armed_ = static_cast<std::uint8_t>(all_slept ? armed_ & ~bit : armed_ | bit);
+  return all_slept;
 }
 
 worker_core* idle_workers::notify() noexcept {

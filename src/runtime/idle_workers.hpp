@@ -37,11 +37,14 @@
 //
 //   armed --all slept for a period: rests()--> resting --a sleep ends: end_sleep() gives `arms`--> armed
 //
+// The stall detector (stall_detector.hpp) rests by the same rule, with a period of its own. Each of the two is a bit.
+//
 // All of it changes under one mutex: a worker that runs dry has the time. wanted() is a copy that costs nothing to read
 // where it matters, in each push.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -74,15 +77,16 @@ class idle_workers {
   // An awake worker that was asleep.
   struct wake_up {
     bool notified;  // by notify(): it is searching; else it is busy
-    bool arms;      // it must ring the watch
+    bool arms;      // it must ring for the observers that rest
   };
   [[nodiscard]] wake_up end_sleep(worker_core& self) noexcept;
 
   // Any thread: the sleeper that is to be woken, searching already; null if none is needed.
   [[nodiscard]] worker_core* notify() noexcept;
 
-  // The watch, once in each period: whether all have slept since the last call, so that it rests now.
-  [[nodiscard]] bool rests() noexcept;
+  // An observer, once in each of its periods: whether all have slept since its last call, so that it rests now.
+  enum class observer : std::uint8_t { watch = 1, stalls = 2 };
+  [[nodiscard]] bool rests(observer self) noexcept;
 
  private:
   void changed() noexcept;
@@ -91,8 +95,9 @@ class idle_workers {
   thread_mutex mutex_;
   std::size_t searching_ = 0;
   std::vector<worker_core*> asleep_;  // the last one that fell asleep is woken first: its caches are warm
-  bool armed_ = true;                 // the watch
-  bool stirred_ = true;               // a sleep has ended since the watch looked
+  static constexpr std::uint8_t all_observers = 3;
+  std::uint8_t armed_ = all_observers;    // the observers that do not rest
+  std::uint8_t stirred_ = all_observers;  // for these, a sleep has ended since the last call of rests()
   atomic<bool> wanted_{false};
 };
 

@@ -62,7 +62,12 @@ struct runtime::state : detail::pool_core {
   void notice_circles() noexcept;
   void write_coroutines(detail::text_writer& out, const detail::activity_counts& seen,
                         const detail::wait_graph& waits) noexcept;
-  void write_what_is_sure(detail::text_writer& out) noexcept;
+  // While some workers do not stop: see runtime_dump.cpp.
+  void write_known_part(detail::text_writer& out, const detail::wait_graph& waits) noexcept;
+  void connect_known_part(detail::wait_graph& waits) noexcept;
+  std::size_t begun() noexcept;
+  bool all_have_stayed() noexcept;
+  bool is_in_motion(const detail::scheduled& member) noexcept;
   // After refuse(): until nothing is left; false if that has not come in time.
   [[nodiscard]] bool wait_until_empty(time_point until) noexcept;
 

@@ -26,11 +26,14 @@ struct pool_core {
 
   // Makes a sleeper a searcher and wakes it, if one is needed.
   void wake_one() noexcept;
-  // Ends the watch's rest, so that pause_watch() returns.
+  // Ends the rest of the watch and of the stall detector, so that their pauses return.
   void arm_watch() noexcept;
-  // The watch: until a period is over; or, if nobody has been awake in the last one, until it is armed. `rung`: what
-  // watch_rung() was before it looked whether it is to end.
-  void pause_watch(std::uint32_t rung, duration period) noexcept;
+  // The watch, the stall detector: until a period is over; or, if all workers slept in the last one, until it is armed.
+  // `rung`: what watch_rung() was before the caller read whether it is to end.
+  void pause_watch(std::uint32_t rung, duration period) noexcept { pause(idle_workers::observer::watch, rung, period); }
+  void pause_stalls(std::uint32_t rung, duration period) noexcept {
+    pause(idle_workers::observer::stalls, rung, period);
+  }
   // ORDER: acquire, pairs with the fetch_add in arm_watch(): what came before it is visible.
   std::uint32_t watch_rung() const noexcept { return watch_bell.load(std::memory_order_acquire); }
   // Whether a sleeper would find something. After a full fence only: see idle_workers.hpp.
@@ -62,6 +65,7 @@ struct pool_core {
   const clock_source* turn_clock = &steady_clock();  // by which the age of a turn counts; another one in tests
 
  private:
+  void pause(idle_workers::observer self, std::uint32_t rung, duration period) noexcept;
   // A full fence between the push and the look would cost as much as all the rest; the push is one (injection::push).
   template <class Post>
   void push_and_wake(Post& post_to) noexcept {

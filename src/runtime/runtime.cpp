@@ -64,11 +64,13 @@ std::size_t runtime::state::live() const noexcept {
 runtime::runtime(const runtime_options& options) {
   prepare_asymmetric_fences();
   state_ = std::make_unique<state>(*this, options, number_of_workers(options));
+  if (options.stall_signal != 0 && options.stall_limit != duration::max())
+    stall_detector::prepare(*state_, options.stall_signal);
   try {
     for (auto& one : state_->workers) one->start();
     if (workers() > 1) state_->watched.emplace(*state_);
     if (options.dump_on_signal) state_->dumps.emplace(*this, options.name.c_str(), options.dump_on_signal);
-    if (options.stall_limit != duration::max()) state_->stalls.emplace(*state_, options.stall_limit, options.on_stall);
+    if (options.stall_limit != duration::max()) state_->stalls.emplace(*state_, options);
   } catch (...) {
     end_threads();
     throw;

@@ -1,4 +1,21 @@
 // runtime::dump: everything is read while the workers stand still.
+//
+// # A worker that does not stop
+//
+// It is in one coroutine: the turn and the running context that the asking thread notes after its patience. As long as
+// both are the same (has_stayed()), the worker has resumed nothing else, and so no other coroutine runs anywhere. The
+// dump checks that before it reads each coroutine of a stopped worker. If the worker has left its coroutine, it may run
+// any coroutine, and from then on rows have only what never changes.
+//
+//   the coroutine                        its row has
+//   runs on a worker in motion           "running", and what never changes
+//   began on a stopped worker            all, as long as the workers in motion have stayed
+//   began on a worker in motion          "unknown", and what never changes
+//
+// Registries are locked meanwhile: a coroutine that began on a stopped worker may end on a worker in motion.
+//
+// Hazard: if the worker in motion grants a wait and destroys its source between the check and the read, then the dump
+// reads a source that is gone. Any thread of the program of another kind can do the same (suspension::awaited()).
 #include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 
@@ -38,13 +55,46 @@ void runtime::state::write_holder(text_writer& out, std::size_t index) noexcept 
   });
 }
 
-// Of workers that do not all stand still.
-void runtime::state::write_what_is_sure(text_writer& out) noexcept {
-  write_table_head(out);
-  for (auto& one : workers) {
-    const locked guard(*one->coroutines());
-    write_names(out, one->coroutines()->members());
+bool runtime::state::all_have_stayed() noexcept {
+  return std::all_of(workers.begin(), workers.end(), [](const auto& owner) { return owner->has_stayed(); });
+}
+
+// Whether a worker that does not stop is in the coroutine.
+bool runtime::state::is_in_motion(const scheduled& member) noexcept {
+  return std::any_of(workers.begin(), workers.end(), [&](const auto& owner) {
+    return owner->in_motion() && context::coroutine_of(owner->running()) == &member;
+  });
+}
+
+std::size_t runtime::state::begun() noexcept {
+  std::size_t all = 0;
+  for (auto& owner : workers) {
+    const locked guard(*owner->coroutines());
+    for ([[maybe_unused]] const scheduled& member : owner->coroutines()->members()) ++all;
   }
+  return all;
+}
+
+void runtime::state::connect_known_part(wait_graph& waits) noexcept {
+  for (auto& owner : workers) {
+    const locked guard(*owner->coroutines());
+    if (owner->in_motion()) waits.add_unknown(owner->coroutines()->members());
+    else waits.add(owner->coroutines()->members());
+  }
+  waits.connect([&] { return all_have_stayed(); });
+}
+
+void runtime::state::write_known_part(text_writer& out, const wait_graph& waits) noexcept {
+  write_table_head(out);
+  for (auto& owner : workers) {
+    const locked guard(*owner->coroutines());
+    for (const scheduled& member : owner->coroutines()->members()) {
+      if (is_in_motion(member)) write_constant_row(out, member, "running");
+      else if (!owner->in_motion() && all_have_stayed()) write_row(out, member, waits, time.now());
+      else write_constant_row(out, member, "unknown");
+    }
+  }
+  waits.write_circles(out);
 }
 
 // While all workers stand still.
@@ -84,36 +134,41 @@ void runtime::state::look(F tell) noexcept {
   const std::uint32_t phase = bring_to_a_standstill();
   const time_point until = deadline_after(steady_clock().now(), patience);
   bool whole = true;
-  for (std::size_t i = 0; i < workers.size(); ++i) whole = stands(i, phase, until) && whole;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const bool stopped = stands(i, phase, until);
+    at(i).record_stop(stopped);
+    whole = whole && stopped;
+  }
   activity_counts seen;
   if (whole)
     for (auto& one : workers) count(one->coroutines()->members(), seen);
-  wait_graph waits(seen.begun);
-  if (whole)
+  wait_graph waits(whole ? seen.begun : begun());
+  if (!whole) {
+    connect_known_part(waits);
+  } else {
     for (auto& one : workers) waits.add(one->coroutines()->members());
-  waits.connect();
-  tell(phase, whole, seen, waits);
+    waits.connect();
+  }
+  tell(whole, seen, waits);
   still.end();
 }
 
 void runtime::state::dump(int fd, bool only_circles) noexcept {
-  look([&](std::uint32_t phase, bool whole, const activity_counts& seen, const wait_graph& waits) noexcept {
+  look([&](bool whole, const activity_counts& seen, const wait_graph& waits) noexcept {
     if (only_circles && !waits.has_circle()) return;
     text_writer out(fd);
     out.text("runtime \"").text(name).text("\": ").number(live()).text(" live").end_line();
     for (std::size_t i = 0; i < workers.size(); ++i) {
       write_counts(out, i, at(i).counts());
-      if (!whole && !stands(i, phase, time_point::min())) write_holder(out, i);
+      if (at(i).in_motion()) write_holder(out, i);
     }
     if (whole) write_coroutines(out, seen, waits);
-    else write_what_is_sure(out);
+    else write_known_part(out, waits);
   });
 }
 
 void runtime::state::notice_circles() noexcept {
-  look([&](std::uint32_t, bool, const activity_counts&, const wait_graph& waits) noexcept {
-    waits.notice_circles("runtime", name);
-  });
+  look([&](bool, const activity_counts&, const wait_graph& waits) noexcept { waits.notice_circles("runtime", name); });
 }
 
 void runtime::dump(int fd) noexcept {

@@ -19,7 +19,7 @@ signal_dump::~signal_dump() {
 void signal_dump::run(const char* name) noexcept {
   constexpr int standard_error = 2;
   const exit_hook_scope ending;
-  name_this_thread(name, of_.workers() + 1);
+  name_this_thread(name, "dump");
   set_mask_of_library_thread();
   std::uint32_t seen = first_;
   // ORDER: relaxed, pairs with the store in the destructor: whoever has seen the count change sees it.

@@ -5,8 +5,10 @@
 
 #include <hocket/runtime/detail/signal_count.hpp>
 
+#include "runtime/platform/interrupted_code.hpp"
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/pool.hpp"
+#include "runtime/table.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +16,19 @@
 namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
+
+namespace {
+
+// A return address may be that of the next function: the call before it is meant.
+void write_frames(text_writer& out, std::span<const void* const> frames) noexcept {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    out.literal(i == 0 ? "  in " : "  called by ");
+    write_code(out, static_cast<const char*>(frames[i]) - (i == 0 ? 0 : 1));
+    out.end_line();
+  }
+}
+
+}  // namespace
 
 void print_stall(const stall& report) noexcept {
   constexpr int standard_error = 2;
@@ -23,41 +38,73 @@ void print_stall(const stall& report) noexcept {
   if (report.spawned.line() != 0) out.literal(" (spawned at ").path(report.spawned.file_name()).literal(":");
   if (report.spawned.line() != 0) out.number(report.spawned.line()).literal(")");
   out.literal(": let others run by yield(), or let blocking() run it").end_line();
+  write_frames(out, report.frames);
+  for (const void* task : report.awaiters) {
+    write_code(out.literal("  awaited by "), task);
+    out.end_line();
+  }
 }
 
 namespace detail {
 
-stall_detector::stall_detector(runtime::state& pool, duration limit, stall_handler handler)
+namespace {
+
+constexpr std::chrono::milliseconds patience{100};  // with a worker that does not take the signal
+
+// Any thread, in the handler of a signal.
+void on_interrupt(std::uint32_t number, const void* context) noexcept {
+  const executor_seat& seat = this_thread().seat;
+  if (!seat.pool || !seat.running_on) return;
+  const worker& interrupted = *static_cast<const worker*>(seat.running_on);
+  if (stack_probe* const probe = interrupted.probe())
+    static_cast<void>(probe->on_signal(number, {interrupted.turns(), interrupted.running()}, context));
+}
+
+}  // namespace
+
+void stall_detector::prepare(runtime::state& pool, int signal) {
+  use_signal(signal);
+  listen_to_interrupts(&on_interrupt);
+  if (!can_interrupt_coroutines) return;
+  prepare_native_frames();
+  for (auto& owner : pool.workers) owner->make_probe();
+}
+
+stall_detector::stall_detector(runtime::state& pool, const runtime_options& options)
     : pool_(pool),
-      limit_(std::max<duration>(limit, std::chrono::milliseconds(1))),
-      handler_(handler ? handler : &print_stall),
+      limit_(std::max<duration>(options.stall_limit, std::chrono::milliseconds(1))),
+      handler_(options.on_stall ? options.on_stall : &print_stall),
+      signal_(options.stall_signal),
       seen_(pool.workers.size()),
       thread_([this] { run(); }) {}
 
 stall_detector::~stall_detector() {
-  // ORDER: relaxed, pairs with the load in run(): nothing else is told by it.
-  over_.store(1, std::memory_order_relaxed);
-  futex_wake_all(over_);
+  // ORDER: relaxed, pairs with the load in run(): the bell orders it.
+  over_.store(true, std::memory_order_relaxed);
+  pool_.arm_watch();
   join(thread_);
 }
 
 void stall_detector::run() noexcept {
   const exit_hook_scope ending;
-  name_this_thread(pool_.name, pool_.workers.size());
+  name_this_thread(pool_.name, "stalls");
   set_mask_of_library_thread();
   const duration pause = limit_ / 4;
-  // ORDER: relaxed, pairs with the store in the destructor.
-  while (over_.load(std::memory_order_relaxed) == 0) {
+  for (;;) {
+    const std::uint32_t rung = pool_.watch_rung();
+    // ORDER: relaxed, pairs with the store in the destructor: the bell orders it.
+    if (over_.load(std::memory_order_relaxed)) return;
     for (std::size_t i = 0; i < seen_.size(); ++i) look(i);
-    [[maybe_unused]] const bool woken = futex_wait_until(over_, 0, deadline_after(steady_clock().now(), pause));
+    pool_.pause_stalls(rung, pause);
   }
 }
 
-void stall_detector::look(std::size_t worker) noexcept {
-  const auto& of = pool_.at(worker);
-  const context* const running = of.running();
-  const duration held = seen_[worker].look(of.turns(), running, steady_clock().now(), limit_);
-  if (held != duration::zero()) tell(worker, running, held);
+void stall_detector::look(std::size_t index) noexcept {
+  worker& owner = pool_.at(index);
+  const std::size_t turns = owner.turns();
+  const context* const running = owner.running();
+  const duration held = seen_[index].look(turns, running, steady_clock().now(), limit_);
+  if (held != duration::zero()) report(index, running, held, take_stack(owner, turns, running));
 }
 
 duration stall_sight::look(std::size_t turns, const context* running, time_point now, duration limit) noexcept {
@@ -73,16 +120,27 @@ duration stall_sight::look(std::size_t turns, const context* running, time_point
   return {};
 }
 
+// Null: no stack is known.
+const stack_probe* stall_detector::take_stack(worker& stalled, std::size_t turns,
+                                              const context* running) const noexcept {
+  stack_probe* const probe = stalled.probe();
+  if (!probe) return nullptr;
+  const auto interrupt = [&](std::uint32_t number) noexcept { return stalled.interrupt(signal_, number); };
+  return probe->take({turns, running}, patience, interrupt) ? probe : nullptr;
+}
+
 // The coroutine may end as soon as the lock is released, and its name with it: the handler gets a copy.
-void stall_detector::tell(std::size_t worker, const context* running, duration held) const noexcept {
+void stall_detector::report(std::size_t index, const context* running, duration held,
+                            const stack_probe* stack) const noexcept {
   char name[64] = "a coroutine";
-  stall told{worker, name, held, {}};
+  stall details{index, name, held, {}, {}, {}};
+  if (stack) details.frames = stack->frames(), details.awaiters = stack->awaiters();
   pool_.with_coroutine(running, [&](const scheduled* who) noexcept {
     if (!who) return;
     std::snprintf(name, sizeof name, "%s", who->name());
-    told.spawned = who->spawned();
+    details.spawned = who->spawned();
   });
-  handler_(told);
+  handler_(details);
 }
 
 }  // namespace detail

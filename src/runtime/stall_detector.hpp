@@ -1,9 +1,14 @@
-// Tells of coroutines that hold their worker.
+// Reports coroutines that hold their worker.
 //
-// A thread that looks at each worker now and then: at the number of its turns and at the context that runs on it. If
-// both are what they were, and have been for the limit, one coroutine has not let go for as long. Workers know nothing
-// of it. The context may be gone when it is looked at: the kernel copies what is there (context::coroutine_of()), and
-// the address that this tells is looked for in the registries, under their locks. What is found cannot end meanwhile.
+// A thread looks at each worker four times in the limit: at the number of its turns and at the context that runs on it.
+// If both have been the same for the limit, one coroutine has held the worker for as long. Workers know nothing of it.
+// The context may be gone when it is looked at: the kernel copies what is there (context::coroutine_of()), and the
+// address that this gives is looked for in the registries, under their locks. What is found cannot end meanwhile.
+//
+// Where the coroutine is. With a signal, the worker's handler copies its stack first (stack_probe.hpp).
+//
+// Rest. If all workers have slept since the last look, the thread rests until a worker ends a sleep (idle_workers.hpp).
+// A sleeping worker runs no coroutine, so no stall begins meanwhile.
 #pragma once
 #include <hocket/runtime/runtime.hpp>
 
@@ -12,6 +17,9 @@
 #include "runtime/system_thread.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+class stack_probe;
+class worker;
 
 // What is seen of one worker, look by look.
 class stall_sight {
@@ -28,21 +36,26 @@ class stall_sight {
 
 class stall_detector {
  public:
-  stall_detector(runtime::state& pool, duration limit, stall_handler handler);
+  // Before the workers start: they do not block the signal. Throws std::system_error: it cannot be handled.
+  static void prepare(runtime::state& pool, int signal);
+
+  stall_detector(runtime::state& pool, const runtime_options& options);
   stall_detector(const stall_detector&) = delete;
   stall_detector& operator=(const stall_detector&) = delete;
   ~stall_detector();
 
  private:
   void run() noexcept;
-  void look(std::size_t worker) noexcept;
-  void tell(std::size_t worker, const context* running, duration held) const noexcept;
+  void look(std::size_t index) noexcept;
+  const stack_probe* take_stack(worker& stalled, std::size_t turns, const context* running) const noexcept;
+  void report(std::size_t index, const context* running, duration held, const stack_probe* stack) const noexcept;
 
   runtime::state& pool_;
   const duration limit_;
   const stall_handler handler_;
+  const int signal_;
   std::vector<stall_sight> seen_;
-  atomic<std::uint32_t> over_{0};
+  atomic<bool> over_{false};
   system_thread thread_;
 };
 

@@ -31,20 +31,26 @@ const char* name_of(coroutine_kind kind) noexcept {
   }
 }
 
-void write_place(text_writer& out, const std::source_location& at) noexcept {
-  out.path(at.file_name()).text(":").number(at.line());
-}
-
 const char* file_of(const char* path) noexcept {
   const char* slash = std::strrchr(path, '/');
   return slash ? slash + 1 : path;
 }
 
+void write_behind_symbol(text_writer& out, const void* code, const code_site& place) noexcept {
+  if (!place.symbol && place.module) out.path(file_of(place.module));
+  if (place.module) out.literal("+");
+  out.hexadecimal(place.module ? place.offset : reinterpret_cast<std::uintptr_t>(code));
+}
+
+// In a column: a long symbol is cut.
 void write_place(text_writer& out, const void* code) noexcept {
   const code_site place = place_of(code);
-  if (place.symbol) out.text(place.symbol).text("+");
-  else if (place.module) out.path(file_of(place.module)).text("+");
-  out.hexadecimal(place.module ? place.offset : reinterpret_cast<std::uintptr_t>(code));
+  if (place.symbol) out.text(place.symbol);
+  write_behind_symbol(out, code, place);
+}
+
+void write_place(text_writer& out, const std::source_location& at) noexcept {
+  out.path(at.file_name()).text(":").number(at.line());
 }
 
 void write_spawned(text_writer& out, const scheduled& one) noexcept {
@@ -100,17 +106,13 @@ void write_awaited(text_writer& out, const scheduled& one, const wait_graph& wai
   }
 }
 
-void write_line(text_writer& out, const scheduled& one, const wait_graph& waits, time_point now) noexcept {
-  write_id(out.text(one.name()), one);
-  out.to_column(kind_column).text(name_of(one.kind())).to_column(state_column);
-  out.text(is_waiting(one) ? "waiting" : is_running(one) ? "running" : "ready");
-  write_suspended(out.to_column(suspended_column), one);
-  write_spawned(out.to_column(spawned_column), one);
-  write_awaited(out.to_column(awaited_column), one, waits, now);
-  out.end_line();
-}
-
 }  // namespace
+
+void write_code(text_writer& out, const void* code) noexcept {
+  const code_site place = place_of(code);
+  if (place.symbol) out.literal(place.symbol);
+  write_behind_symbol(out, code, place);
+}
 
 void write_name(text_writer& out, const scheduled& one) noexcept {
   write_id(out.literal("\"").text(one.name()).literal("\""), one);
@@ -123,6 +125,16 @@ void count(list<scheduled>& members, activity_counts& seen) noexcept {
   }
 }
 
+void write_row(text_writer& out, const scheduled& one, const wait_graph& waits, time_point now) noexcept {
+  write_id(out.text(one.name()), one);
+  out.to_column(kind_column).text(name_of(one.kind())).to_column(state_column);
+  out.text(is_waiting(one) ? "waiting" : is_running(one) ? "running" : "ready");
+  write_suspended(out.to_column(suspended_column), one);
+  write_spawned(out.to_column(spawned_column), one);
+  write_awaited(out.to_column(awaited_column), one, waits, now);
+  out.end_line();
+}
+
 void write_table_head(text_writer& out) noexcept {
   out.text("NAME").to_column(kind_column).text("KIND").to_column(state_column).text("STATE");
   out.to_column(suspended_column).text("SUSPENDED AT").to_column(spawned_column).text("SPAWNED AT");
@@ -130,7 +142,7 @@ void write_table_head(text_writer& out) noexcept {
 }
 
 void write_table(text_writer& out, list<scheduled>& members, const wait_graph& waits, time_point now) noexcept {
-  for (const scheduled& one : members) write_line(out, one, waits, now);
+  for (const scheduled& one : members) write_row(out, one, waits, now);
 }
 
 void write_stillness(text_writer& out, const activity_counts& seen, std::size_t live, bool wakes_some) noexcept {
@@ -139,13 +151,11 @@ void write_stillness(text_writer& out, const activity_counts& seen, std::size_t 
   out.literal(" wait for one another, or for somebody outside").end_line();
 }
 
-void write_names(text_writer& out, list<scheduled>& members) noexcept {
-  for (const scheduled& one : members) {
-    write_id(out.text(one.name()), one);
-    out.to_column(kind_column).text(name_of(one.kind())).to_column(state_column).text("unknown");
-    write_spawned(out.to_column(suspended_column).text("-").to_column(spawned_column), one);
-    out.to_column(awaited_column).text("-").end_line();
-  }
+void write_constant_row(text_writer& out, const scheduled& one, const char* state) noexcept {
+  write_id(out.text(one.name()), one);
+  out.to_column(kind_column).text(name_of(one.kind())).to_column(state_column).text(state);
+  write_spawned(out.to_column(suspended_column).text("-").to_column(spawned_column), one);
+  out.to_column(awaited_column).text("-").end_line();
 }
 
 }}}  // namespace hocket::detail

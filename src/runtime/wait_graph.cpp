@@ -26,21 +26,23 @@ const void* holder_in(const suspension* wait) noexcept {
 wait_graph::wait_graph(std::size_t members) noexcept
     : memory_(members * sizeof(node)), nodes_(static_cast<node*>(memory_.get())), room_(members) {}
 
-void wait_graph::add(list<scheduled>& members) noexcept {
+void wait_graph::add(list<scheduled>& members) noexcept { add(members, fate::unknown); }
+void wait_graph::add_unknown(list<scheduled>& members) noexcept { add(members, fate::goes_on); }
+
+void wait_graph::add(list<scheduled>& members, fate initial) noexcept {
   if (!nodes_) return;
-  for (const scheduled& one : members) {
+  for (const scheduled& member : members) {
     if (size_ == room_) return;
-    nodes_[size_++] = {&one, nullptr, none, fate::unknown};
+    nodes_[size_++] = {&member, nullptr, none, initial};
   }
 }
 
-void wait_graph::connect() noexcept {
+void wait_graph::sort() noexcept {
   std::sort(nodes_, nodes_ + size_, [](const node& a, const node& b) { return std::less<>()(a.who, b.who); });
-  for (std::uint32_t i = 0; i < size_; ++i) look_at(nodes_[i]);
-  for (std::uint32_t i = 0; i < size_; ++i) follow(i);
 }
 
 void wait_graph::look_at(node& one) noexcept {
+  if (one.end != fate::unknown) return;
   const suspension* wait = one.who->in_parts() ? nullptr : wait_of(*one.who);
   const wait_source* source = wait && wait->ends_only_by_grant() ? wait->awaited() : nullptr;
   const void* holder = source ? source->holder() : nullptr;
@@ -126,10 +128,14 @@ void wait_graph::write_those(text_writer& out, fate end, const char* headline) c
   }
 }
 
-void wait_graph::write_deadlocks(text_writer& out) const noexcept {
+void wait_graph::write_circles(text_writer& out) const noexcept {
   for (std::uint32_t i = 0; i < size_; ++i)
     if (nodes_[i].end == fate::on_a_circle) write_circle(out, i);
   write_those(out, fate::waits_for_a_circle, "nobody can wake these either:");
+}
+
+void wait_graph::write_deadlocks(text_writer& out) const noexcept {
+  write_circles(out);
   write_those(out, fate::waits_for_absent,
               "nobody here can wake these: a coroutine that has ended, or is elsewhere, has what they need");
 }

@@ -31,18 +31,32 @@ class wait_graph {
 
   // Each list once, then connect().
   void add(list<scheduled>& members) noexcept;
-  void connect() noexcept;
+  // The same for members in motion: they have no arrow, and nothing is known of them.
+  void add_unknown(list<scheduled>& members) noexcept;
+  void connect() noexcept {
+    connect([] { return true; });
+  }
+  // `may_read`: whether the waits of the members can be read still. From the first no on, no more arrows are found.
+  template <class Condition>
+  void connect(Condition may_read) noexcept {
+    sort();
+    for (std::uint32_t i = 0; i < size_ && may_read(); ++i) look_at(nodes_[i]);
+    for (std::uint32_t i = 0; i < size_; ++i) follow(i);
+  }
 
   // Who holds what `one` waits for, whatever may end the wait; null: nobody that is known.
   const scheduled* holder_of(const scheduled& one) const noexcept;
 
   bool has_circle() const noexcept;
+  // For a graph with unknown members: the circles, and the waits that lead to one.
+  void write_circles(text_writer& out) const noexcept;
   // The circles, who waits for those on them, and who waits for nobody here. Nothing, if there are none.
   void write_deadlocks(text_writer& out) const noexcept;
   // The circles as notices, one for each arrow; `whose` ends, a "loop" or a "runtime" of that name.
   void notice_circles(const char* whose, const char* name) const noexcept;
 
  private:
+  // `goes_on`: has no arrow, or none that leads to a circle; also of members of which nothing is known.
   enum class fate : std::uint32_t { unknown, on_the_way, goes_on, on_a_circle, waits_for_a_circle, waits_for_absent };
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct node {
@@ -52,6 +66,8 @@ class wait_graph {
     fate end;
   };
 
+  void add(list<scheduled>& members, fate initial) noexcept;
+  void sort() noexcept;
   void look_at(node& one) noexcept;
   std::uint32_t index_of(const void* who) const noexcept;
   void follow(std::uint32_t from) noexcept;

@@ -26,6 +26,7 @@ void worker::run() noexcept {
   const exit_hook_scope ending;
   name_this_thread(pool_.name, index_);
   set_mask_of_library_thread();
+  if (probe_) probe_->begin();
   call(pool_.on_start);
   work();
   drivers_.close();
@@ -50,6 +51,10 @@ void worker::call(worker_hook hook) noexcept {
   } catch (...) {
     fatal("a hook of a runtime's worker threw", "catch what it throws in the hook", pool_.name);
   }
+}
+
+bool worker::interrupt(int signal, std::uint32_t number) noexcept {
+  return detail::interrupt(thread_.native_handle(), signal, number);
 }
 
 void worker::halt() noexcept { pool_.still.halt(standing_); }

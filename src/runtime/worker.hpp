@@ -20,10 +20,12 @@
 #include <hocket/runtime/detail/event_loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 
+#include "runtime/stack_probe.hpp"
 #include "runtime/standstill.hpp"
 #include "runtime/system_thread.hpp"
 #include "runtime/worker_core.hpp"
 
+#include <memory>
 #include <thread>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -32,6 +34,8 @@ class worker final : public event_loop, public worker_core {
  public:
   worker(runtime::state& pool, std::size_t index);
 
+  // Before start(): a signal can interrupt it, for its stack. Throws bad_alloc.
+  void make_probe() { probe_ = std::make_unique<stack_probe>(); }
   // Throws what the system says when it starts no more threads.
   void start();
   void join() noexcept { detail::join(thread_); }
@@ -45,6 +49,23 @@ class worker final : public event_loop, public worker_core {
   // ORDER: acquire, pairs with the stores in count(): see runtime::state::live().
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }
   std::size_t left() const noexcept { return left_.load(std::memory_order_acquire); }
+
+  // Null: it has none.
+  stack_probe* probe() const noexcept { return probe_.get(); }
+  // One thread at a time, after start(). False: it was not sent.
+  [[nodiscard]] bool interrupt(int signal, std::uint32_t number) noexcept;
+
+  // The thread that asks for a standstill: records whether this worker has stopped, or else in which coroutine it
+  // is. In the latter case it counts as in motion for the rest of the standstill, also if it stops late.
+  void record_stop(bool stopped) noexcept {
+    in_motion_ = !stopped;
+    stay_ = {turns(), running()};
+  }
+  bool in_motion() const noexcept { return in_motion_; }
+  // Whether it has resumed no other coroutine since record_stop().
+  bool has_stayed() const noexcept {
+    return !in_motion_ || (stay_.running && stay_.turn == turns() && stay_.running == running());
+  }
 
   // While it stands still.
   using event_loop::has_sources;
@@ -90,6 +111,9 @@ class worker final : public event_loop, public worker_core {
   atomic<thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> left_{0};
+  bool in_motion_ = false;  // this and stay_: under the mutex of the standstill
+  stack_probe::activity_mark stay_{};
+  std::unique_ptr<stack_probe> probe_;  // constant once the thread runs
   system_thread thread_;
 };
 

@@ -22,12 +22,12 @@ void pool_core::wake_one() noexcept {
 void pool_core::arm_watch() noexcept {
   // ORDER: release, pairs with the load in watch_rung().
   watch_bell.fetch_add(1, std::memory_order_release);
-  futex_wake_one(watch_bell);
+  futex_wake_all(watch_bell);
 }
 
-// If a worker arms the watch after rests(), the bell has changed since `rung` was read, and the wait returns.
-void pool_core::pause_watch(std::uint32_t rung, duration period) noexcept {
-  if (idle.rests()) futex_wait(watch_bell, rung);
+// If a worker arms the observer after rests(), the bell has changed since `rung` was read, and the wait returns.
+void pool_core::pause(idle_workers::observer self, std::uint32_t rung, duration period) noexcept {
+  if (idle.rests(self)) futex_wait(watch_bell, rung);
   else static_cast<void>(futex_wait_until(watch_bell, rung, deadline_after(steady_clock().now(), period)));
 }
 

@@ -23,7 +23,7 @@ worker_watch::~worker_watch() {
 
 void worker_watch::run() noexcept {
   const exit_hook_scope ending;
-  name_this_thread(pool_.name, seen_.size() + 2);  // after the stall detector and the signal dump
+  name_this_thread(pool_.name, "watch");
   set_mask_of_library_thread();
   for (;;) {
     const std::uint32_t rung = pool_.watch_rung();

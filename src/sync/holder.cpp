@@ -19,7 +19,7 @@ bool current_owner_is_alone() noexcept {
 // itself, that may hold the thing, or want it: its coroutine need not be in the way.
 template <class Strength>
 void holder<Strength>::look([[maybe_unused]] const char* what, [[maybe_unused]] const char* remedy) noexcept {
-  if constexpr (known) {
+  if constexpr (checked) {
     const scheduled* me = current_context().strand();
     const void* mine = me;
     // ORDER: relaxed, pairs with nothing: see above.
@@ -32,7 +32,7 @@ void holder<Strength>::look([[maybe_unused]] const char* what, [[maybe_unused]] 
 
 template <class Strength>
 void holder<Strength>::forget([[maybe_unused]] const char* what) noexcept {
-  if constexpr (known) {
+  if constexpr (checked) {
     const scheduled* me = current_context().strand();
     // ORDER: relaxed, pairs with nothing: see above.
     const void* const taker = coroutine_.exchange(nullptr, std::memory_order_relaxed);

@@ -11,7 +11,13 @@
 //   loop "other"
 //     "abroad"       fiber   waits for a foreign awaitable
 //     "asleep"       fiber   waits for the gate, and hibernates
+//   loop "early", whose tasks await through stand-ins
+//     "returns"      task    returns_outer > or_return of returns_inner > or_return of the gate
+//     "propagates"   task    propagates_outer > propagate() of propagates_inner, waits at the gate
+//     "returning"    task    yields_outer > or_return of yields_inner, which yields
+//     "joins"        fiber   joins_call > task joins_inner > or_return of the end of "returns"
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/or_return.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
@@ -96,6 +102,44 @@ task<void> child_body(gate& at) {
   asm volatile("");
 }
 
+task<result<void>> returns_inner(gate& at) {
+  co_await or_return(at.pass());  // line: returns_inner
+  co_return {};
+}
+task<result<int>> returns_outer(gate& at) {
+  co_await or_return(returns_inner(at));  // line: returns_outer
+  co_return 1;
+}
+
+task<void> propagates_inner(gate& at) {
+  static_cast<void>(co_await at.pass());  // line: propagates_inner
+}
+task<void> propagates_outer(gate& at) {
+  co_await propagates_inner(at).propagate();  // line: propagates_outer
+}
+
+task<result<void>> yields_inner(const bool& go_on) {
+  while (go_on) {
+    co_await yield();  // line: yields_inner
+    asm volatile("");
+  }
+  co_return {};
+}
+task<result<void>> yields_outer(const bool& go_on) {
+  co_await or_return(yields_inner(go_on));  // line: yields_outer
+  co_return {};
+}
+
+task<result<void>> joins_inner(join_handle<result<int>>& joined) {
+  int value = co_await or_return(joined);  // line: joins_inner
+  asm volatile("" : "+r"(value));
+  co_return {};
+}
+[[gnu::noinline]] void joins_call(join_handle<result<int>>& joined) {
+  static_cast<void>(await(joins_inner(joined)));  // line: joins_call
+  asm volatile("");
+}
+
 struct foreign {
   std::coroutine_handle<>& waiting;
   bool await_ready() const noexcept { return false; }
@@ -121,6 +165,13 @@ int main() {
   gate at;
   manual_clock time;
   std::coroutine_handle<> waiting;
+  bool go_on = true;
+  loop early({.name = "early", .clock = &time});
+  auto returns = spawn(early, {.name = "returns"}, returns_outer, std::ref(at));
+  spawn(early, {.name = "propagates"}, propagates_outer, std::ref(at));
+  spawn(early, {.name = "returning"}, yields_outer, std::cref(go_on));
+  spawn(early, {.name = "joins"}, joins_call, std::ref(returns));
+  for (int i = 0; i < 20; ++i) early.step();
   loop other({.name = "other", .clock = &time});
   spawn(other, {.name = "abroad"}, abroad, std::ref(waiting));
   spawn(other, {.name = "asleep", .hibernate_after = std::chrono::hours(1)}, asleep, std::ref(at));
@@ -139,5 +190,7 @@ int main() {
   lp.run_until(first);
   waiting.resume();
   other.run();
+  go_on = false;
+  early.run();
   return here ? 0 : 1;
 }

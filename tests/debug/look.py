@@ -23,6 +23,11 @@ LIST = [
     r'loop "other" 0x\w+: 2 coroutines',
     r"8 +abroad +fiber +waiting +@abroad +\S+ +a foreign awaitable",
     r"9 +asleep +fiber +waiting +@asleep +\S+ +gate 0x\w+",
+    r'loop "early" 0x\w+: 4 coroutines',
+    r"10 +returns +task +waiting +@returns_inner +\S+ +gate 0x\w+",
+    r"11 +propagates +task +waiting +@propagates_inner +\S+ +gate 0x\w+",
+    r"12 +returning +task +ready or running +@yields_inner +\S+ +-",
+    r'13 +joins +fiber +waiting +@joins_inner +\S+ +the end of a coroutine "returns"',
 ]
 FROM_FIRST = [r'fiber "first" 0x\w+, waiting for the end of a coroutine "second"',
               r"#\d+ +.*first_call \(.*\bdepth=\S.*\) at @first_call",
@@ -38,6 +43,12 @@ FROM_THIRD = [r'fiber "third" 0x\w+, waiting for gate 0x\w+',
               r"#3 +.*third_body \(at=\.\.\.\) at @third_body",
               "joined by " + FROM_SECOND[0], *FROM_SECOND[1:],
               "end of the backtrace"]
+# No line between: the stand-in of or_return is not shown.
+FROM_RETURNS = [r'task "returns" 0x\w+, waiting for gate 0x\w+\n#0 +.*returns_inner \(\) \[task\] at @returns_inner\n'
+                r"#1 +.*returns_outer \(\) \[task\] at @returns_outer\n",
+                r'joined by fiber "joins" 0x\w+, waiting for the end of a coroutine "returns"\n'
+                r"#2 +.*joins_inner \(\) \[task\] at @joins_inner\n#3 +.*joins_call \(joined=\.\.\.\) at @joins_call\n",
+                "end of the backtrace"]
 COMMANDS = {
     "hocket-list": LIST,
     "hocket-bt third": FROM_THIRD,
@@ -51,6 +62,11 @@ COMMANDS = {
                         r"#1 +.*parent_body \(at=\.\.\.\) at @parent_body"],
     "hocket-bt abroad": [r"waiting for a foreign awaitable", r"#0 +.*abroad \(.*\) at @abroad"],
     "hocket-bt asleep": [r'fiber "asleep" 0x\w+, waiting for gate 0x\w+', "its stack is packed"],
+    "hocket-bt returns": FROM_RETURNS,
+    "hocket-bt propagates": [r"\n#0 +.*propagates_inner \(\) \[task\] at @propagates_inner\n"
+                             r"#1 +.*propagates_outer \(\) \[task\] at @propagates_outer\n", "end of the backtrace"],
+    "hocket-bt returning": [r"\n#0 +.*yields_inner \(\) \[task\] at @yields_inner\n"
+                            r"#1 +.*yields_outer \(\) \[task\] at @yields_outer\n", "end of the backtrace"],
     "hocket-bt nobody": [r'No symbol "nobody" in current context'],
     "hocket-bt still ready": [r"2 coroutines are named so: 4 5"],
 }

@@ -18,6 +18,7 @@ class Layouts:
         given = package.settings
         self.conforming, self.portable = (int(given[name] in ("ON", "1")) for name in ("conforming", "portable"))
         self.checks, self.backend = int(given["checks"]), int(given["backend_number"])
+        self.lock_owners = int(package.settings["lock_owners"] in ("ON", "1"))
         libraries = package.prefix / given["libdir"]
         self.headers = f"-I{package.prefix / given['includedir']}"
         self.library = [f"-L{libraries}", "-lhocket_base", f"-Wl,-rpath,{libraries}"]
@@ -35,7 +36,8 @@ class Layouts:
         self.check_plugins()
 
     def definitions(self, **other):
-        own = {"checks": self.checks, "conforming": self.conforming, "backend": self.backend, "portable": self.portable}
+        own = {"checks": self.checks, "conforming": self.conforming, "backend": self.backend, "portable": self.portable,
+               "lock_owners": self.lock_owners}
         return ["-std=c++20", self.headers, *(f"-DHOCKET_{name.upper()}={value}" for name, value in {**own, **other}.items())]
 
     def others(self):
@@ -43,6 +45,8 @@ class Layouts:
         checks = (self.checks + 1) % 3
         yield {"checks": checks}, rf"checks{checks}_conforming{self.conforming}_"
         yield {"conforming": 1 - self.conforming}, rf"checks{self.checks}_conforming{1 - self.conforming}_"
+        owners = 1 - self.lock_owners
+        yield {"lock_owners": owners}, rf"checks{self.checks}_conforming{self.conforming}_{'owners_' * owners}{SANITIZER}_"
         if not self.portable:
             backend = (self.backend + 1) % 3
             yield {"backend": backend}, rf"{SANITIZER}_{BACKENDS[backend]}\b"

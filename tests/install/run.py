@@ -98,6 +98,34 @@ def check_compiler_check(package):
     require(code == 2 and "it does not compile" in output, output)
 
 
+def must_have_commands(package, program, safe_path):
+    """gdb, which is told one safe path and nothing else, has the commands once the program and its libraries are there."""
+    output = must(package.settings["gdb"], "-nx", "-batch", "-iex", f"add-auto-load-safe-path {safe_path}",
+                  "-ex", "break main", "-ex", "run", "-ex", "help hocket-bt", program)
+    require("one backtrace of a suspended coroutine" in output and "warning" not in output, output)
+
+
+def check_gdb(package):
+    """gdb finds the installed commands with a program that was linked with --gc-sections, wherever the package is."""
+    if not package.settings["gdb"]:
+        print("left out: there is no gdb, or the build has no entry for it")
+        return
+    package.build_and_run("with_gdb", f"-DCMAKE_PREFIX_PATH={package.prefix}", "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--gc-sections",
+                          components=["coro"])
+    must_have_commands(package, package.folder / "with_gdb/use_coro", package.prefix)
+
+
+def check_gdb_of_shared(package):
+    """Beside a shared library the script has its name. The program is stripped of the entry of its own."""
+    if not package.settings["gdb"]:
+        return
+    shared = package.folder / "shared"
+    package.build_and_run("with_gdb_shared", f"-DCMAKE_PREFIX_PATH={shared}", components=["coro"])
+    program = package.folder / "with_gdb_shared/use_coro"
+    must("objcopy", "--remove-section=.debug_gdb_scripts", program)
+    must_have_commands(package, program, shared)
+
+
 def check_find_package(package):
     found = f"-DCMAKE_PREFIX_PATH={package.prefix}"
     package.build_and_run("by_package", found)
@@ -136,7 +164,8 @@ def check_subdirectory(package):
     given = package.settings
     package.build_and_run("by_subdirectory", f"-DHOCKET_SOURCE={given['source']}", f"-DHOCKET_CHECKS={given['checks']}",
                           f"-DHOCKET_CONFORMING={given['conforming']}", f"-DHOCKET_STACKFUL={given['stackful']}",
-                          f"-DHOCKET_BACKEND={given['backend']}", f"-DHOCKET_PORTABLE={given['portable']}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=32")
+                          f"-DHOCKET_BACKEND={given['backend']}", f"-DHOCKET_PORTABLE={given['portable']}",
+                          f"-DHOCKET_LOCK_OWNERS={package.settings['lock_owners']}", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=32")
     build, nowhere = package.folder / "by_subdirectory", package.folder / "nowhere"
     listed = must("ctest", "--test-dir", build, "-N")
     require("Total Tests: 0" in listed, f"tests leak into the user's project:\n{listed}")
@@ -151,7 +180,7 @@ def check_readme(package):
         print("left out: README's programs have fibers")
         return
     ours = [f"-DHOCKET_{name}={given[key]}" for name, key in
-            (("CHECKS", "checks"), ("CONFORMING", "conforming"), ("BACKEND", "backend"))]
+            (("CHECKS", "checks"), ("CONFORMING", "conforming"), ("BACKEND", "backend"), ("LOCK_OWNERS", "lock_owners"))]
     unity = ["-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=64"]
     configure = [given["cmake"], "-G", given["generator"], f"-DCMAKE_CXX_COMPILER={given['compiler']}",
                  f"-DCMAKE_CXX_FLAGS={given['flags']}"]
@@ -199,7 +228,7 @@ def check_layouts(package):
 
 
 CHECKS = (check_files, check_compiler_check, check_find_package, check_extensions, check_pkg_config, check_subdirectory,
-          check_readme, check_examples, check_layouts)
+          check_gdb, check_readme, check_gdb_of_shared, check_examples, check_layouts)
 
 
 def main(settings):

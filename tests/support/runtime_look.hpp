@@ -42,7 +42,9 @@ struct runtime_look {
   // What the watch does in each of its periods.
   static void watch(const runtime& rt) { rt.state_->watched->look(); }
   // Whether it rests until a worker ends a sleep: all slept since the last time that it was asked.
-  static bool watch_rests(const runtime& rt) { return rt.state_->idle.rests(); }
+  static bool watch_rests(const runtime& rt) { return rt.state_->idle.rests(idle_workers::observer::watch); }
+  // Changes when a worker rings for the watch and the stall detector.
+  static std::uint32_t bell(const runtime& rt) { return rt.state_->watch_rung(); }
   static worker& at(const runtime& rt, std::size_t index) { return *rt.state_->workers[index]; }
 };
 

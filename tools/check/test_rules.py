@@ -246,6 +246,11 @@ SAMPLES = {
     "collisions": (
         [page(("core/a.hpp", "channel"))],
         [page(("core/a.hpp", "clock")), page(("core/a.hpp", "errno"))]),
+    "debugger": (
+        [{"docs/a.md": "`hocket-bt` in gdb\n", "tools/gdb/hocket.py": 'super().__init__("hocket-bt", 1)\n'},
+         {"docs/a.md": "pkg-config `hocket-gc`\n"}],
+        [{"docs/a.md": "`hocket tree` in gdb\n", "tools/gdb/hocket.py": 'super().__init__("hocket-bt", 1)\n'},
+         {"docs/a.md": "gdb: `hocket-tree 3`\n"}]),
     "workplace": (
         [source("// see docs/a.md and build/lab/report.json\n"), source('auto p = "/usr/include";\n')],
         [source("// see /home" + "/jo/notes\n"), source("// https://reg" + "istry.example.org/x\n"),

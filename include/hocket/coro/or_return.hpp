@@ -35,7 +35,7 @@ inline constexpr bool returns_result<Promise> = is_result<typename Promise::resu
 template <class A>
 class returning : public early_end {
   using result_type = std::remove_cvref_t<await_result_t<A>>;
-  using way = way_to_await<std::remove_reference_t<A>, in_task>;
+  using way = way_to_await<std::conditional_t<std::is_lvalue_reference_v<A>, A, std::remove_reference_t<A>>, in_task>;
 
  public:
   explicit returning(A awaited) : early_end(&returning::resumed), inner_(way::begin(std::forward<A>(awaited))) {}

@@ -54,6 +54,7 @@
 #include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
+#include <span>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -65,12 +66,15 @@ struct stall {
                           // most 63 bytes, valid during the handler
   duration held;
   std::source_location spawned;
+  // With runtime_options::stall_signal, where the worker was; valid during the handler.
+  std::span<const void* const> frames;    // the interrupted instruction, then return addresses, innermost first
+  std::span<const void* const> awaiters;  // the functions of the tasks that wait for the one that runs, innermost first
 };
 static_assert(detail::owns_nothing<stall>);
 // A function that is called once for each stall, on a thread of its own. Must not throw.
 using stall_handler = void (*)(const stall& report) noexcept;
 
-// Writes the stall as a line to standard error.
+// Writes the stall as a line to standard error, and a line for each of its frames and awaiters.
 void print_stall(const stall& report) noexcept;
 
 // A function that a worker calls on its own thread, with the worker's number. An exception is fatal.
@@ -85,9 +89,18 @@ struct runtime_options {
 
   // If a coroutine runs on its worker for so long without suspension, on_stall is called, once for each such time. A
   // thread inspects the workers four times in `stall_limit`, at no cost to them, and calls the handler. It does not
-  // inspect workers during the call. The handler may dump the runtime, and must not end it.
+  // inspect workers during the call. The handler may dump the runtime, and must not end it. The thread rests while all
+  // workers sleep.
   duration stall_limit = duration::max();  // never; at least 1 ms
   stall_handler on_stall = nullptr;        // null: print_stall
+
+  // With this signal (SIGURG, for instance) the worker of a stall is interrupted, so that the report has its stack. The
+  // handler of hocket has SA_RESTART and SA_ONSTACK, calls the previous handler, and stays installed after the
+  // runtime's end. As after any signal, nanosleep(2) and poll(2) of the interrupted code fail with EINTR. Callers are
+  // known with glibc 2.35 and libgcc 12, or later; else the interrupted instruction alone. An address is right or
+  // absent. No stack is reported if the worker's code blocks the signal, or where fibers are threads. 0: no signal is
+  // sent.
+  int stall_signal = 0;
 
   // On this signal (SIGQUIT, for instance) a thread dumps the runtime to standard error. The previous handler of the
   // signal is called, too. The new handler stays installed after the runtime's end. 0: none.
@@ -145,7 +158,7 @@ class runtime final : public executor, public spawn_target {
   static constexpr std::size_t max_workers = 1024;
 
   // Throws std::system_error: invalid_argument for more than max_workers; the system's error if it starts no more
-  // threads, or if the signal cannot be handled. Throws std::bad_alloc.
+  // threads, or if a signal cannot be handled. Throws std::bad_alloc.
   explicit runtime(const runtime_options& options = {});
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -179,9 +192,10 @@ class runtime final : public executor, public spawn_target {
   runtime_counts counts(std::size_t worker) const noexcept;
 
   // Writes a table of the runtime's coroutines, and below it the lines of loop::dump. Workers are stopped meanwhile.
-  // If a worker does not return from a coroutine within a quarter of a second, the dump names the worker. Then it has
-  // only name, kind and place of each coroutine, and no deadlocks. Any thread, also in a coroutine of the runtime.
-  // Blocks like write(2) on `fd`.
+  // If a worker does not return from a coroutine within a quarter of a second, the dump names both. Then the rows of
+  // the coroutines that began on that worker have only name, kind and place. The other rows are complete, and deadlocks
+  // among them are found, unless the worker leaves its coroutine during the dump. Any thread, also in a coroutine of
+  // the runtime. Blocks like write(2) on `fd`.
   void dump(int fd) noexcept;
 
   // Called after a clock of the program's own has moved. Each worker fires the timers that are due. Returns before they

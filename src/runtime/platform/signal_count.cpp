@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -24,9 +25,28 @@ std::array<handled, 65> signals;
 constinit thread_mutex mutex;
 constinit atomic<signal_listener> current_listener{nullptr};
 constinit atomic<child_listener> current_child_listener{nullptr};
+constinit atomic<interrupt_listener> current_interrupt_listener{nullptr};
 
 // Whatever the flags say: the handler's address lies where that of a sigaction lies.
 bool has_handler(const struct sigaction& of) noexcept { return of.sa_handler != SIG_DFL && of.sa_handler != SIG_IGN; }
+
+// Above the number of an interrupt.
+constexpr int interrupt_mark = 0x686F63 << 8;
+
+bool take_interrupt(const siginfo_t& info, const void* context) noexcept {
+  if (info.si_code != SI_QUEUE || info.si_pid != ::getpid()) return false;
+  if ((info.si_value.sival_int & ~0xFF) != interrupt_mark) return false;
+  // ORDER: acquire, pairs with the store in listen_to_interrupts().
+  if (const interrupt_listener listener = current_interrupt_listener.load(std::memory_order_acquire))
+    listener(static_cast<std::uint32_t>(info.si_value.sival_int & 0xFF), context);
+  return true;
+}
+
+void notify(handled& entry, int signal) noexcept {
+  entry.count.add_one();
+  // ORDER: acquire, pairs with the store in listen_to_signals().
+  if (const signal_listener listener = current_listener.load(std::memory_order_acquire)) listener(signal);
+}
 
 // The former handler is called last, and not counted: it may never return.
 void on_signal(int signal, siginfo_t* info, void* context) noexcept {
@@ -36,9 +56,7 @@ void on_signal(int signal, siginfo_t* info, void* context) noexcept {
   handled& entry = signals[static_cast<std::size_t>(signal)];
   // ORDER: seq_cst, forbids that a listener looks before it whether it is wanted, against leave_signal().
   entry.running.fetch_add(1, std::memory_order_seq_cst);
-  entry.count.add_one();
-  // ORDER: acquire, pairs with the store in listen_to_signals().
-  if (const signal_listener listener = current_listener.load(std::memory_order_acquire)) listener(signal);
+  if (!take_interrupt(*info, context)) notify(entry, signal);
   const struct sigaction before = entry.before;
   // In the child of a fork by a handler that has interrupted this one the count is zero already.
   // ORDER: release, pairs with the load in leave_signal(): the handler is done with the table.
@@ -134,6 +152,17 @@ void listen_to_signals(signal_listener listener, child_listener in_child) noexce
   current_child_listener.store(in_child, std::memory_order_relaxed);
   // ORDER: release, pairs with the load in on_signal().
   current_listener.store(listener, std::memory_order_release);
+}
+
+void listen_to_interrupts(interrupt_listener listener) noexcept {
+  // ORDER: release, pairs with the load in take_interrupt().
+  current_interrupt_listener.store(listener, std::memory_order_release);
+}
+
+bool interrupt(pthread_t thread, int signal, std::uint32_t number) noexcept {
+  sigval value{};
+  value.sival_int = interrupt_mark | static_cast<int>(number);
+  return ::pthread_sigqueue(thread, signal, value) == 0;
 }
 
 void use_signal(int signal) {

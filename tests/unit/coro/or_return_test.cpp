@@ -52,6 +52,22 @@ TEST_CASE("or_return gives the value, or ends the task with the error and destro
   CHECK(log == std::vector<std::string>{"outer"});
 }
 
+TEST_CASE("or_return awaits an awaitable that is an lvalue, as often as it is asked") {
+  struct lasting {
+    result<int> value;
+    bool await_ready() const noexcept { return true; }
+    void await_suspend(std::coroutine_handle<>) const noexcept {}
+    result<int> await_resume() const { return value; }
+  };
+  const auto twice = [](lasting& shared) -> task<result<int>> {
+    const int first = co_await or_return(shared);
+    co_return first + co_await or_return(shared);
+  };
+  lasting four{4}, failed{failure(std::errc::invalid_argument)};
+  CHECK(sync_wait(twice(four)).value() == 8);
+  CHECK(sync_wait(twice(failed)).error() == std::errc::invalid_argument);
+}
+
 TEST_CASE("the locals are gone before the parent goes on") {
   std::vector<std::string> log;
   auto parent = [&]() -> task<> {

@@ -92,7 +92,7 @@ TEST_CASE("a chain that ends is no deadlock") {
   lp.run();
 }
 
-TEST_CASE("mutexes taken in two orders are told, and who holds each" * doctest::skip(!detail::debug_checks)) {
+TEST_CASE("mutexes taken in two orders are told, and who holds each" * doctest::skip(!detail::lock_owners)) {
   loop lp;
   mutex left, right;
   auto one = spawn(lp, {.name = "one"}, lock_both, std::ref(left), std::ref(right));
@@ -136,12 +136,12 @@ TEST_CASE("monitors entered in two orders are told") {
 }
 
 TEST_CASE("shared mutexes locked for writing, and turns that are taken once, in two orders are told" *
-          doctest::skip(!detail::debug_checks)) {
+          doctest::skip(!detail::lock_owners)) {
   expect_circle<shared_mutex>([](shared_mutex& m) { return m.lock(); }, "a shared mutex");
   expect_circle<once>([](once& o) { return o.enter(); }, "a once");
 }
 
-TEST_CASE("a reader that waits for a writer who waits for it is told" * doctest::skip(!detail::debug_checks)) {
+TEST_CASE("a reader that waits for a writer who waits for it is told" * doctest::skip(!detail::lock_owners)) {
   loop lp;
   shared_mutex m;
   join_handle<void> reader;
@@ -156,7 +156,7 @@ TEST_CASE("a reader that waits for a writer who waits for it is told" * doctest:
   lp.run();
 }
 
-TEST_CASE("a wait that may end otherwise is no deadlock" * doctest::skip(!detail::debug_checks)) {
+TEST_CASE("a wait that may end otherwise is no deadlock" * doctest::skip(!detail::lock_owners)) {
   loop lp;
   mutex held;
   event bell;
@@ -180,7 +180,7 @@ TEST_CASE("a wait that may end otherwise is no deadlock" * doctest::skip(!detail
   lp.run();
 }
 
-TEST_CASE("a coroutine whose eager body waits is no deadlock" * doctest::skip(!detail::debug_checks)) {
+TEST_CASE("a coroutine whose eager body waits is no deadlock" * doctest::skip(!detail::lock_owners)) {
   loop lp;
   mutex m;
   event bell;
@@ -204,7 +204,7 @@ TEST_CASE("a coroutine whose eager body waits is no deadlock" * doctest::skip(!d
   lp.run();
 }
 
-TEST_CASE("an eager body and its caller may want the same mutex" * doctest::skip(!detail::debug_checks)) {
+TEST_CASE("an eager body and its caller may want the same mutex" * doctest::skip(!detail::lock_owners)) {
   loop lp;
   mutex m;
   event leave;
@@ -229,7 +229,7 @@ TEST_CASE("an eager body and its caller may want the same mutex" * doctest::skip
   CHECK(locked == 2);
 }
 
-TEST_CASE("a lock whose holder is gone is nobody's" * doctest::skip(!detail::debug_checks)) {
+TEST_CASE("a lock whose holder is gone is nobody's" * doctest::skip(!detail::lock_owners)) {
   loop lp;
   mutex kept;
   mutex::guard in_hand;

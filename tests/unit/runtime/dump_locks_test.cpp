@@ -65,12 +65,12 @@ bool expect_circle_by_relock(End end) {
 }  // namespace
 
 TEST_CASE("who was notified of a condition waits for its mutex, and for who has that" *
-          doctest::skip(!detail::debug_checks)) {
+          doctest::skip(!detail::lock_owners)) {
   CHECK(expect_circle_by_relock([](condition& changed, join_handle<void>&) { CHECK(changed.notify_one()); }));
   CHECK(expect_circle_by_relock([](condition& changed, join_handle<void>&) { CHECK(changed.notify_all() == 1); }));
 }
 
-TEST_CASE("so does whose wait for a condition was cancelled" * doctest::skip(!detail::debug_checks)) {
+TEST_CASE("so does whose wait for a condition was cancelled" * doctest::skip(!detail::lock_owners)) {
   CHECK_FALSE(expect_circle_by_relock([](condition&, join_handle<void>& waits) { waits.cancel(); }));
 }
 

@@ -152,6 +152,18 @@ TEST_CASE("what is told of a stall may dump the runtime") {
   stalled = nullptr;
 }
 
+// A worker that wakes rings for a detector that rests, and for none that looks.
+TEST_CASE("the stall detector rests while all workers sleep, and looks again when one wakes") {
+  reports = rogues = 0;
+  hocket::runtime rt({.workers = 1, .stall_limit = 5ms, .on_stall = &note});
+  for (const std::uint32_t before = detail::runtime_look::bell(rt); detail::runtime_look::bell(rt) == before;) {
+    detail::runtime_look::wait_until_asleep(rt);
+    sync_wait(spawn(rt, yields_once));
+  }
+  sync_wait(spawn(rt, {.name = "rogue"}, hold));
+  CHECK(rogues == 1);
+}
+
 TEST_CASE("the usual report is a line with the name and the remedy") {
   const errors_in_memory errors;
   hocket::runtime rt({.workers = 1, .stall_limit = 1ms});

@@ -289,29 +289,44 @@ TEST_CASE("of a worker that is stuck even a lone entry is taken, and a sleeper t
   CHECK_FALSE(pool.has_work());
 }
 
-TEST_CASE("the watch rests after a period in which all slept, and whoever ends a sleep first arms it") {
-  stepped_pool pool(2);
-  const auto rung = [&] { return pool.watch_bell.load(); };
-  CHECK_FALSE(pool.idle.rests());
-  pool.fall_asleep(0);
-  CHECK_FALSE(pool.idle.rests());
-  SUBCASE("one sleeps, one is awake") {
-    CHECK(pool[1].nap());
-    CHECK_FALSE(pool.idle.rests());
-    CHECK(rung() == 0);
-  }
-  SUBCASE("both sleep, but one was awake meanwhile") {
-    CHECK(pool[1].nap());
-    pool.fall_asleep(1);
-    CHECK_FALSE(pool.idle.rests());
-    CHECK(pool.idle.rests());
-  }
-  SUBCASE("both slept") {
-    CHECK(pool[1].nap([&] { CHECK(pool.idle.rests()); }));
-    CHECK(rung() == 1);
-    CHECK_FALSE(pool.idle.end_sleep(pool[0]).arms);
-    CHECK(pool[1].nap());
-    CHECK(rung() == 1);
+TEST_CASE("an observer rests after a period in which all slept, and the first worker that ends a sleep arms all") {
+  using observer = detail::idle_workers::observer;
+  for (const observer self : {observer::watch, observer::stalls}) {
+    CAPTURE(static_cast<int>(self));
+    const observer other = self == observer::watch ? observer::stalls : observer::watch;
+    stepped_pool pool(2);
+    const auto rung = [&] { return pool.watch_bell.load(); };
+    CHECK_FALSE(pool.idle.rests(self));
+    pool.fall_asleep(0);
+    CHECK_FALSE(pool.idle.rests(self));
+    SUBCASE("one sleeps, one is awake") {
+      CHECK(pool[1].nap());
+      CHECK_FALSE(pool.idle.rests(self));
+      CHECK(rung() == 0);
+    }
+    SUBCASE("both sleep, but one was awake meanwhile") {
+      CHECK(pool[1].nap());
+      pool.fall_asleep(1);
+      CHECK_FALSE(pool.idle.rests(self));
+      CHECK(pool.idle.rests(self));
+    }
+    SUBCASE("both slept") {
+      CHECK(pool[1].nap([&] { CHECK(pool.idle.rests(self)); }));
+      CHECK(rung() == 1);
+      CHECK_FALSE(pool.idle.end_sleep(pool[0]).arms);
+      CHECK(pool[1].nap());
+      CHECK(rung() == 1);
+    }
+    SUBCASE("the period of one observer is not that of the other") {
+      CHECK(pool[1].nap([&] {
+        CHECK_FALSE(pool.idle.rests(other));
+        CHECK(pool.idle.rests(other));
+        CHECK(pool.idle.rests(self));
+      }));
+      CHECK(rung() == 1);
+      CHECK_FALSE(pool.idle.rests(self));
+      CHECK_FALSE(pool.idle.rests(other));
+    }
   }
 }
 

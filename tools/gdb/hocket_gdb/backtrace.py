@@ -53,21 +53,26 @@ def print_raw(block, with_all):
 
 def find(which):
     """The coroutine, or the control block of a raw one."""
-    numbered = dict(enumerate(everyone_or_none(), 1))
+    known, problem = everyone_or_problem()
+    numbered = dict(enumerate(known, 1))
     if which.isdecimal() and int(which) in numbered:
         return numbered[int(which)]
     name = which.strip('"')
     named = [number for number, one in numbered.items() if one.name == name]
     if len(named) > 1:
         raise gdb.GdbError(f"{len(named)} coroutines are named so: {' '.join(map(str, named))}")
-    return numbered[named[0]] if named else find_by_expression(which, numbered.values())
-
-
-def everyone_or_none():
     try:
-        return list(everyone())
-    except gdb.GdbError:
-        return []
+        return numbered[named[0]] if named else find_by_expression(which, known)
+    except gdb.error as error:
+        raise gdb.GdbError(problem or str(error)) from error
+
+
+def everyone_or_problem():
+    """All coroutines; or none, and why they are not known."""
+    try:
+        return list(everyone()), None
+    except gdb.GdbError as problem:
+        return [], str(problem)
 
 
 def find_by_expression(expression, known):
@@ -121,9 +126,11 @@ def print_coroutine(coroutine, handle, printer):
         frame = frames.Frame(handle)
         if frame.kind in ("root", "fiber") or frame.context == 0:
             break
-        print_task(handle, printer)
+        is_stand_in = frame.is_stand_in()
+        if not is_stand_in:
+            print_task(handle, printer)
         handle = frame.parent()
-        if handle and not frame.parent_has_header():
+        if handle and not (is_stand_in or frame.parent_has_header()):
             printer.frame(f"{frames.name_of(handle)}, a foreign coroutine: what awaits it is not known")
             break
     if coroutine.kind == "fiber":

@@ -6,6 +6,10 @@ from . import frames
 
 def innermost(coroutine):
     """Its innermost suspended frame: its wait knows it, else it is looked for from the outermost inward."""
+    return frames.without_stand_in(awaiting(coroutine))
+
+
+def awaiting(coroutine):
     wait = coroutine.wait()
     if wait and wait.handle() and is_own(wait.handle(), coroutine):
         return wait.handle()

@@ -1,4 +1,4 @@
-"""Coroutine frames and the chain of those who await one another (core/detail/frame.hpp)."""
+"""Coroutine frames and the chain of the coroutines that await one another (core/detail/frame.hpp)."""
 import gdb
 
 from .memory import symbol_at, without_additions, word, words
@@ -8,6 +8,7 @@ CONTINUATION = HEADER + 16  # coroutine_header::continuation.handle
 CONTEXT = HEADER + 32
 RECORD = HEADER + 40  # control_block::record
 KINDS = ("foreign", "task", "fiber", "generator", "root")
+STAND_INS = ("resume_stand_in", "resumed_once")  # coro/detail/stand_in.hpp: by hand, and in conforming mode
 RESUMED_BY = ("hocket_raw_resume", "hocket_scheduled_resume", "hocket_migratable_resume")  # a fiber's control block
 PARENT_HAS_HEADER = 1
 PACKED = 2  # stack_bit::packed: the record is the address of a stack_image
@@ -35,6 +36,10 @@ class Frame:
 
     def parent_has_header(self):
         return bool(self.flags & PARENT_HAS_HEADER)
+
+    def is_stand_in(self):
+        """Whether it only stands where a coroutine's handle is wanted. Its parent has a header, if it has a parent."""
+        return self.kind == "foreign" and name_of(self.handle).rpartition("::")[2] in STAND_INS
 
     def is_control_block(self):
         """Else a fiber's handle is that of a proxy (conforming mode)."""
@@ -64,13 +69,22 @@ def is_frame(address):
 
 
 def child_of(handle, stack=None):
-    """The task that a suspended frame, or the code on a parked stack, awaits: it names it as the one that goes on. 0 if
-    there is none."""
+    """The task that a suspended frame, or the code on a parked stack, awaits: it names it as the one that goes on. Also
+    a stand-in of a frame, in the frame. 0 if there is none."""
     begin, count = (stack, SCAN_STACK) if stack else (handle + RECORD, SCAN_FRAME)
-    for candidate in words(begin, count):
+    for index, candidate in enumerate(words(begin, count)):
         if candidate % 16 == 0 and candidate in ADDRESSES and awaited_by(candidate, handle):
             return candidate
+        stand_in = begin + 8 * index - CONTINUATION
+        if candidate == handle and not stack and stand_in >= begin and Frame(stand_in).is_stand_in():
+            return stand_in
     return 0
+
+
+def without_stand_in(handle):
+    """The coroutine in whose place a stand-in awaits."""
+    frame = Frame(handle)
+    return frame.parent() if frame.is_stand_in() and frame.parent() else handle
 
 
 def awaited_by(candidate, parent):

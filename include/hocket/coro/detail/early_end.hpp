@@ -4,6 +4,8 @@
 // task: it resumes a stand-in, which looks at the result, and goes on either with the task, or, when it has told the
 // task's promise how it ended, with the task's parent. The task is then at its end but suspended where it waited; its
 // frame, with its locals and this awaiter, is destroyed by the parent when that has taken the result.
+//
+// The stand-in's continuation is the task: a debugger that follows the chain of awaiters skips the stand-in.
 #pragma once
 #include <hocket/core/detail/stand_in.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
@@ -23,7 +25,7 @@ class early_end : public own_awaiter, protected stand_in {
   template <class W>
   handle suspend(W& awaiter, coroutine_header& above, handle self) {
     above_ = &above;
-    task_ = self;
+    header.continuation.handle = self;
     header.ctx = above.ctx;
     header.budget = above.budget;
     const auto mine = open(*this);
@@ -49,7 +51,7 @@ class early_end : public own_awaiter, protected stand_in {
   // In the stand-in: the task goes on.
   handle resume_task() noexcept {
     above_->budget = header.budget;
-    return task_;
+    return header.continuation.handle;
   }
   // In the stand-in, before the task is ended instead.
   template <class Promise>
@@ -60,7 +62,6 @@ class early_end : public own_awaiter, protected stand_in {
 
  private:
   coroutine_header* above_ = nullptr;
-  handle task_{};
 };
 
 }}}  // namespace hocket::detail

@@ -25,6 +25,7 @@
 //   - In a child that called no fork handlers (forks.hpp) the table may be the parent's. There a handler does nothing.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
+#include <sys/types.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -53,6 +54,13 @@ using signal_listener = void (*)(int signal) noexcept;
 // Called in a forked child, while it has one thread and all signals are blocked.
 using child_listener = void (*)() noexcept;
 void listen_to_signals(signal_listener listener, child_listener in_child) noexcept;
+
+// A signal of our own to one thread, with a number below 256: its handler calls the listener, on that thread, with the
+// ucontext_t of the handler. Such a signal is not counted, and no signal_listener is called. The former handler is.
+using interrupt_listener = void (*)(std::uint32_t number, const void* context) noexcept;
+void listen_to_interrupts(interrupt_listener listener) noexcept;
+// `signal` is in use. False: the system sends it not.
+[[nodiscard]] bool interrupt(pthread_t thread, int signal, std::uint32_t number) noexcept;
 
 // How often the process received a signal, for threads that wait for the next one.
 class signal_count {

@@ -1,5 +1,5 @@
-// Which coroutine holds a thing, at check level `debug`: to find one that waits for what it holds itself, or gives back
-// what another one holds.
+// Which coroutine holds a thing: at check level `debug` to find one that waits for what it holds itself, or gives back
+// what another one holds; there and with HOCKET_LOCK_OWNERS, for dumps.
 #pragma once
 #include <hocket/core/context.hpp>
 #include <hocket/core/detail/current.hpp>
@@ -34,7 +34,8 @@ class holder {
   // Fatal, if that was another scheduled coroutine than the current one. Code that is none, or of several (the children
   // of a when_all), may give back anybody's. `what` says what the coroutine did: "unlocked a mutex that ...".
   void give_back([[maybe_unused]] const char* what) noexcept {
-    if constexpr (known) forget(what);
+    if constexpr (checked) forget(what);
+    else if constexpr (known) set(nullptr);
   }
   // For those who look while the threads stand still: the scheduled coroutine; null if there is none, or none is known.
   const void* coroutine() const noexcept {
@@ -43,19 +44,22 @@ class holder {
   }
   // `what` says what the coroutine did: "locked a mutex that it holds".
   void expect_not_mine([[maybe_unused]] const char* what, [[maybe_unused]] const char* remedy) noexcept {
-    if constexpr (known) look(what, remedy);
+    if constexpr (checked) look(what, remedy);
   }
 
  private:
   // The model checker's test of a mutex is that it excludes; one more word would only make that test longer.
-  static constexpr bool known = debug_checks && !under_model;
+  static constexpr bool checked = debug_checks && !under_model;
+  static constexpr bool known = lock_owners && !under_model;
   struct nobody {
     explicit nobody(const void*) noexcept {}
   };
 
   void set(const void* coroutine) noexcept {
     // ORDER: relaxed, pairs with nothing: read for the check in look(), where the word of the thing orders it.
-    if constexpr (known) coroutine_.exchange(coroutine, std::memory_order_relaxed);
+    if constexpr (checked) coroutine_.exchange(coroutine, std::memory_order_relaxed);
+    // ORDER: relaxed, pairs with nothing: read by a dump alone, when all coroutines have stopped.
+    else if constexpr (known) coroutine_.store(coroutine, std::memory_order_relaxed);
   }
   void look(const char* what, const char* remedy) noexcept;
   void forget(const char* what) noexcept;

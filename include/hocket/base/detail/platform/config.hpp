@@ -36,6 +36,11 @@
 #error "hocket: -fno-exceptions is not supported (unwinding a killed coroutine needs exceptions)"
 #endif
 
+// 1: locks know the coroutine that holds them, for dumps, at each check level.
+#if !defined(HOCKET_LOCK_OWNERS)
+#define HOCKET_LOCK_OWNERS 0
+#endif
+
 #if defined(__has_feature)
 #define HOCKET_HAS_FEATURE(x) __has_feature(x)
 #else
@@ -60,6 +65,12 @@
 #define HOCKET_BACKEND_NAME native
 #endif
 
+#if HOCKET_LOCK_OWNERS
+#define HOCKET_OWNERS_NAME owners_
+#else
+#define HOCKET_OWNERS_NAME
+#endif
+
 #define HOCKET_HOST_ABI v0
 
 // Sources compiled under the model checker (tests/model) have the checker's atomics in their types, so they live in a
@@ -72,6 +83,7 @@
 #endif
 
 #include <hocket/base/detail/platform/attributes.hpp>
+#include <hocket/base/detail/platform/debugger_script.hpp>
 #include <hocket/base/detail/platform/layout.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -93,6 +105,9 @@ enum class check_level { none = 0, misuse = 1, debug = 2 };
 inline constexpr check_level checks{HOCKET_CHECKS};
 inline constexpr bool misuse_checks = checks >= check_level::misuse;
 inline constexpr bool debug_checks = checks >= check_level::debug;
+
+// Whether locks know their owner: for the checks, or for dumps alone.
+inline constexpr bool lock_owners = debug_checks || HOCKET_LOCK_OWNERS != 0;
 
 inline constexpr bool conforming_mode = HOCKET_CONFORMING != 0;
 inline constexpr bool under_model = HOCKET_UNDER_MODEL != 0;

@@ -1,9 +1,10 @@
 // The layout symbol: a program that mixes two layouts of hocket fails to link, or to load.
 //
-// The options of a build change the size of types and inline code: version, assertion level, conforming mode,
-// sanitizer, back end. Their values form the name of one symbol:
+// The options of a build change the size of types and inline code: version, assertion level, conforming mode, owners of
+// locks, sanitizer, back end. Their values form the name of one symbol:
 //
 //   hocket_layout_v0_1_0_checks1_conforming0_plain_native
+//   hocket_layout_v0_1_0_checks1_conforming0_owners_plain_native
 //
 // libhocket_base defines the symbol of its own layout (src/base/platform/layout.cpp). Each unit that includes a hocket
 // header refers to the symbol of the unit's layout. If the two differ, then the linker reports the unit's symbol as
@@ -17,13 +18,13 @@
 #pragma once
 #include <hocket/base/version.hpp>
 
-#define HOCKET_LAYOUT_JOIN2(major, minor, patch, checks, conforming, sanitizer, backend) \
-  hocket_layout_v##major##_##minor##_##patch##_checks##checks##_conforming##conforming##_##sanitizer##_##backend
-#define HOCKET_LAYOUT_JOIN(major, minor, patch, checks, conforming, sanitizer, backend) \
-  HOCKET_LAYOUT_JOIN2(major, minor, patch, checks, conforming, sanitizer, backend)
+#define HOCKET_LAYOUT_JOIN2(major, minor, patch, checks, conforming, owners, sanitizer, backend) \
+  hocket_layout_v##major##_##minor##_##patch##_checks##checks##_conforming##conforming##_##owners##sanitizer##_##backend
+#define HOCKET_LAYOUT_JOIN(major, minor, patch, checks, conforming, owners, sanitizer, backend) \
+  HOCKET_LAYOUT_JOIN2(major, minor, patch, checks, conforming, owners, sanitizer, backend)
 #define HOCKET_LAYOUT                                                                                 \
   HOCKET_LAYOUT_JOIN(HOCKET_VERSION_MAJOR, HOCKET_VERSION_MINOR, HOCKET_VERSION_PATCH, HOCKET_CHECKS, \
-                     HOCKET_CONFORMING, HOCKET_SANITIZER, HOCKET_BACKEND_NAME)
+                     HOCKET_CONFORMING, HOCKET_OWNERS_NAME, HOCKET_SANITIZER, HOCKET_BACKEND_NAME)
 
 extern "C" const char HOCKET_LAYOUT;
 
