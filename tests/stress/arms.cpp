@@ -9,8 +9,8 @@
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/io/process.hpp>
 #include <hocket/io/signal_set.hpp>
-#include <hocket/net/unix_stream.hpp>
 #include <hocket/net/tcp.hpp>
+#include <hocket/net/unix_stream.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/select.hpp>
 
@@ -29,7 +29,7 @@ namespace {
 
 struct item_source {
   hocket::event news;
-  std::atomic<std::uint64_t> made{0}, seen{0};
+  std::atomic<std::uint64_t> created{0}, seen{0};
   std::atomic<bool> stops{false};
   std::atomic<std::uint64_t> interrupted{0};
 
@@ -84,7 +84,7 @@ struct byte_run : item_source {
 };
 
 // Each byte is the number of the bytes before it.
-void note_bytes(byte_run& run, std::span<const char> bytes) {
+void count_bytes(byte_run& run, std::span<const char> bytes) {
   for (const char byte : bytes) {
     REQUIRE(byte == static_cast<char>(run.seen % 251));
     ++run.seen;
@@ -98,7 +98,7 @@ task<> read_by_task(byte_run& run, std::uint64_t seed) {
     const auto read = co_await task_attempt(run, random, [&] { return run.ends.far.read_some(part); });
     if (!read) continue;
     if (**read == 0) co_return;
-    note_bytes(run, part.first(**read));
+    count_bytes(run, part.first(**read));
   }
 }
 void read_by_fiber(byte_run& run, std::uint64_t seed) {
@@ -107,7 +107,7 @@ void read_by_fiber(byte_run& run, std::uint64_t seed) {
     const auto lent = fiber_attempt(run, random, [&] { return run.ends.far.read_borrowed(); });
     if (!lent) continue;
     if ((*lent)->empty()) return;
-    note_bytes(run, (*lent)->text());
+    count_bytes(run, (*lent)->text());
   }
 }
 task<> write_bytes(byte_run& run, std::uint64_t seed) {
@@ -115,10 +115,10 @@ task<> write_bytes(byte_run& run, std::uint64_t seed) {
   std::array<char, 64> buffer;
   while (!run.stops) {
     const std::size_t count = 1 + random.below(random.below(2) == 0 ? 2 : 64);
-    for (std::size_t i = 0; i != count; ++i) buffer[i] = static_cast<char>((run.made + i) % 251);
+    for (std::size_t i = 0; i != count; ++i) buffer[i] = static_cast<char>((run.created + i) % 251);
     if (random.below(3) == 0) run.news.set();
     REQUIRE(co_await run.ends.near.write_all(std::span(buffer).first(count)) == count);
-    run.made += count;
+    run.created += count;
     if (random.below(3) == 0) run.news.set();
     if (random.below(4) == 0) co_await yield();
   }
@@ -135,7 +135,7 @@ struct accept_run : item_source {
 
 task<> accept_by_task(accept_run& run, std::uint64_t seed) {
   detail::random_engine random(seed);
-  while (!run.stops || run.seen != run.made) {
+  while (!run.stops || run.seen != run.created) {
     auto accepted = co_await task_attempt(run, random, [&] { return run.door.accept(); });
     if (!accepted) continue;
     REQUIRE(accepted->has_value());
@@ -146,11 +146,11 @@ task<> connect_often(accept_run& run, std::uint64_t seed) {
   detail::random_engine random(seed);
   while (!run.stops) {
     if (random.below(2) == 0) run.news.set();
-    ++run.made;
+    ++run.created;
     REQUIRE((co_await hocket::tcp::connect(run.address)).has_value());
     if (random.below(2) == 0) run.news.set();
   }
-  while (run.seen != run.made) run.news.set(), co_await yield();
+  while (run.seen != run.created) run.news.set(), co_await yield();
   run.news.set();
 }
 
@@ -160,9 +160,9 @@ task<> receive_signals(item_source& source, std::uint64_t seed) {
   detail::random_engine random(seed);
   hocket::signal_set signals{SIGUSR2};
   while (!source.stops) {
-    ++source.made;
+    ++source.created;
     REQUIRE(::kill(::getpid(), SIGUSR2) == 0);
-    while (source.seen != source.made) {
+    while (source.seen != source.created) {
       if (random.below(2) == 0) source.news.set();
       const auto number = co_await task_attempt(source, random, [&] { return signals.next(); });
       if (!number) continue;
@@ -175,7 +175,7 @@ task<> wait_for_children(item_source& source, std::uint64_t seed) {
   detail::random_engine random(seed);
   while (!source.stops) {
     process child = process::start({"true"}).value();
-    ++source.made;
+    ++source.created;
     for (bool is_over = false; !is_over;) {
       if (random.below(2) == 0) source.news.set();
       const auto status = co_await task_attempt(source, random, [&] { return child.wait(); });
@@ -221,7 +221,7 @@ TEST_CASE("what comes beside another arm is seen once") {
     for (item_source* source : sources) source->stops = true;
     wait_for(all);
     for (item_source* source : sources) {
-      CHECK(source->seen == source->made);
+      CHECK(source->seen == source->created);
       interrupted += source->interrupted;
     }
     bytes += by_task.seen + by_fiber.seen;
