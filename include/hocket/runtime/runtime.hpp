@@ -107,10 +107,16 @@ struct shutdown_options {
 };
 static_assert(detail::owns_nothing<shutdown_options>);
 
-// The numbers of coroutines that ended in each step of a shutdown.
+// The numbers of coroutines that ended in each step of a shutdown, without daemons.
 struct shutdown_report {
+  // Of daemons (core/detail/daemon_group.hpp). Those that ended while the others drained are not counted.
+  struct daemon_ends {
+    std::size_t cancelled = 0, killed = 0, remaining = 0;
+  };
+
   std::size_t drained = 0, cancelled = 0, killed = 0;
   std::size_t remaining = 0;  // not ended: they do not suspend, or cannot be killed. The destructor would wait for them
+  daemon_ends daemons{};
 };
 
 // Counters of a worker, or the sum over all workers, since their start, and the state now. stack/stack_depot.hpp has
@@ -164,9 +170,9 @@ class runtime final : public executor, public spawn_target {
   // left, or when the time limits have passed.
   //   1. refuse: refuses spawns from now on (operation_canceled). Children of scopes belong to the present coroutines,
   //      and are refused from step 4 on.
-  //   2. drain: waits until no coroutine is left, for `drain` at most.
-  //   3. cancel: dumps the rest if it has a circle of waiting coroutines, which a cancellation may break; cancel_all();
-  //      waits for `cancel` at most.
+  //   2. drain: waits until no coroutine but daemons is left, for `drain` at most.
+  //   3. cancel: cancels the daemons, if only daemons are left. Otherwise dumps the rest if it has a circle of waiting
+  //      coroutines, which a cancellation may break, and calls cancel_all(). Waits for `cancel` at most.
   //   4. kill: dumps the rest, kills it, and waits for `kill` at most.
   //   5. Dumps the coroutines that are left.
   // The dumps add to the time limits: a dump takes another quarter of a second if a worker is stuck in a coroutine, and
@@ -201,6 +207,9 @@ class runtime final : public executor, public spawn_target {
   std::error_code enroll(std::size_t count) noexcept override;
   std::error_code enroll_children(std::size_t count) noexcept override;
   void leave() noexcept override;
+  spawn_target& daemons() override;
+  std::error_code enroll_daemons(std::size_t count, bool are_children) noexcept override;
+  void leave_daemon() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
   bool runs_by_itself() const noexcept override { return true; }
 
@@ -216,6 +225,7 @@ class runtime final : public executor, public spawn_target {
   void end_threads() noexcept;
   template <class Post>
   void inject(Post post) noexcept;
+  bool is_admitted(bool children) const noexcept;
   std::error_code admit(std::size_t count, bool children) noexcept;
 
   std::unique_ptr<state> state_;
