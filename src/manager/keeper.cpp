@@ -23,13 +23,6 @@ void keeper::set_first(time_point deadline) noexcept {
   first_.store(deadline.time_since_epoch().count(), std::memory_order_seq_cst);
 }
 
-// Before the look whether the manager is empty.
-void keeper::forget_first() noexcept {
-  set_first(time_point::max());
-  // ORDER: forbids that the daemons are read before this is written, against manager_core::enter_daemons().
-  fence(std::memory_order_seq_cst);
-}
-
 // Those of the manager's executor, if this thread runs it.
 timer_service* keeper::timers_here() const noexcept {
   const executor_seat& seat = this_thread().seat;
@@ -83,7 +76,7 @@ void keeper::rest() noexcept {
     locked guard(mutex_);
     if (phase_ != phase::armed) return;
     const time_point deadline = first();
-    forget_first();
+    set_first(time_point::max());
     if (core_.is_empty()) {
       rests = take_alarm_back();
     } else {
@@ -143,7 +136,7 @@ void keeper::turn() noexcept {
   {
     locked guard(mutex_);
     next = std::min(next, first());
-    forget_first();  // before the look, as in rest()
+    set_first(time_point::max());  // before the look, as in rest()
     rests = next == time_point::max() || core_.is_empty();
     if (rests) {
       phase_ = phase::resting;

@@ -54,7 +54,6 @@ class keeper final : private timer_node, private stand_in {
   bool take_alarm_back() noexcept;
   spawn_target* join_daemons() noexcept;
   void set_first(time_point deadline) noexcept;
-  void forget_first() noexcept;
   time_point first() const noexcept;
   timer_service* timers_here() const noexcept;
   static void on_alarm(timer_node& self, timer_call) noexcept;

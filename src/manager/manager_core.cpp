@@ -72,10 +72,8 @@ daemon_group& manager_core::daemons() {
 }
 
 void manager_core::enter_daemons(std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) hold();
   daemons_.enter(count);
-  // ORDER: forbids that keeper::first() is read before the daemons are counted, against keeper::forget_first().
-  fence(std::memory_order_seq_cst);
+  lives_.hold_daemons(count);
   cancel_daemons_of_join();
 }
 
