@@ -7,6 +7,7 @@
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve.hpp>
+#include <hocket/runtime/detail/coroutine_snapshot.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
@@ -282,7 +283,7 @@ task<bool> server_core::wait_until_empty(duration at_most) {
   co_return true;
 }
 
-// Each handle is joined once, also if a join throws bad_alloc and shutdown() is called again.
+// Each handle is joined once, also if a join throws bad_alloc and graceful_shutdown() is called again.
 task<> server_core::join_acceptors() {
   for (join_handle<>& one : acceptors_) one.cancel();
   for (; !acceptors_.empty(); acceptors_.pop_back())
@@ -296,7 +297,15 @@ task<> server_core::join_lingerer() {
   lingering_ = {};
 }
 
-task<shutdown_report> server_core::shutdown(shutdown_options options) {
+// Of the connections, and of what their scopes have. A loop's can be read on its thread alone.
+coroutine_snapshot server_core::snapshot(const shutdown_options& options) noexcept {
+  const context* const below = &connections_.parent_context();
+  if (!options.stopped) return {};
+  if (runtime_) return {*runtime_, below};
+  return current_executor() == loop_ ? coroutine_snapshot(*loop_, below) : coroutine_snapshot();
+}
+
+task<shutdown_report> server_core::graceful_shutdown(shutdown_options options) {
   shutdown_report report;
   co_await join_acceptors();
   spare_.reset();
@@ -306,14 +315,20 @@ task<shutdown_report> server_core::shutdown(shutdown_options options) {
   const std::size_t second = connections();
   report.drained = first - second;
   if (!drained) {
+    const coroutine_snapshot before_cancel = snapshot(options);
     lingerer_->end();
     connections_.cancel();
     const bool cancelled_all = co_await wait_until_empty(options.cancel);
+    const coroutine_snapshot before_kill = snapshot(options);
+    if (options.stopped) before_cancel.add_ended(before_kill, shutdown_step::cancel, *options.stopped);
     const std::size_t third = connections();
     report.cancelled = second - third;
     if (!cancelled_all) {
       connections_.kill();
       static_cast<void>(co_await wait_until_empty(options.kill));
+      const coroutine_snapshot left = snapshot(options);
+      if (options.stopped) before_kill.add_ended(left, shutdown_step::kill, *options.stopped);
+      if (options.stopped) left.add_left(*options.stopped);
       report.remaining = connections();
       report.killed = third - report.remaining;
     }
@@ -326,7 +341,7 @@ task<shutdown_report> server_core::shutdown(shutdown_options options) {
 task<shutdown_report> server_core::await_signal(signal_set& asked, shutdown_options options) {
   const result<int> heard = co_await asked.next();
   if (!heard && heard.error() != std::errc::operation_canceled) throw std::system_error(heard.error());
-  co_return co_await shutdown(options);
+  co_return co_await graceful_shutdown(options);
 }
 
 // By a plain thread: until it has ended.
@@ -355,7 +370,7 @@ bool server_core::is_running() const noexcept { return !acceptors_.empty() || li
 void server_core::kill_and_join() noexcept {
   if (!is_running()) return;
   expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
-          "await shutdown(), before the server is destroyed", options_.connection.name.c_str());
+          "await graceful_shutdown(), before the server is destroyed", options_.connection.name.c_str());
   for (join_handle<>& one : acceptors_) one.cancel();
   if (!over_) lingerer_->end();
   if (!over_) connections_.kill();
@@ -385,7 +400,7 @@ server::~server() {
 const socket_address& server::local_address() const noexcept { return core_->local_address(); }
 std::size_t server::connections() const noexcept { return core_->connections(); }
 server_counts server::counts() const noexcept { return core_->counts(); }
-task<shutdown_report> server::shutdown(shutdown_options options) { return core_->shutdown(options); }
+task<shutdown_report> server::graceful_shutdown(shutdown_options options) { return core_->graceful_shutdown(options); }
 shutdown_report server::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
   return core_->run_until(signals, options);
 }

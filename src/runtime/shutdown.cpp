@@ -1,5 +1,6 @@
 // The end of a runtime, in order.
 #include <hocket/base/fatal.hpp>
+#include <hocket/runtime/detail/coroutine_snapshot.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "runtime/pool.hpp"
@@ -49,6 +50,9 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   const auto dump = [&](bool only_circles) noexcept {
     if (options.report >= 0) all.dump(options.report, only_circles);
   };
+  const auto snapshot = [&]() noexcept {
+    return options.stopped ? coroutine_snapshot(*this, nullptr) : coroutine_snapshot();
+  };
   shutdown_report report;
   all.refuse(false);
   const std::size_t first = all.others();
@@ -58,6 +62,7 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   if (all.is_empty()) return report;
 
   const std::size_t daemons = all.daemons.size();
+  const coroutine_snapshot before_cancel = snapshot();
   if (drained) {
     all.daemon_group.cancel();
   } else {
@@ -69,6 +74,8 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   const std::size_t stubborn_daemons = all.daemons.size();
   report.cancelled = ended(second, third);
   report.daemons.cancelled = ended(daemons, stubborn_daemons);
+  const coroutine_snapshot before_kill = snapshot();
+  if (options.stopped) before_cancel.add_ended(before_kill, shutdown_step::cancel, *options.stopped);
   if (cancelled) return report;
 
   all.refuse(true);
@@ -79,6 +86,9 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   report.killed = ended(third, report.remaining);
   report.daemons.remaining = all.daemons.size();
   report.daemons.killed = ended(stubborn_daemons, report.daemons.remaining);
+  const coroutine_snapshot left = snapshot();
+  if (options.stopped) before_kill.add_ended(left, shutdown_step::kill, *options.stopped);
+  if (options.stopped) left.add_left(*options.stopped);
   if (!killed) dump(false);
   return report;
 }

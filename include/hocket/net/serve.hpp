@@ -28,7 +28,7 @@
 // sets it before its bind(2) can still join, and takes a part of the connections.) Open listeners are served as they
 // are: tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo) serves a network in memory
 // (io_memory/memory_network.hpp). A loop that waits for a network in memory cannot wait for signals: end that server by
-// shutdown().
+// graceful_shutdown().
 //
 // Last words. What a handler has written before it returns arrives, also if it has not read the whole request. If the
 // stream is destroyed before a read has found its end, the server shuts down writing, reads and drops bytes until the
@@ -47,15 +47,15 @@
 // there is one. A handler that ends by cancellation (operation_canceled, as an error or thrown `cancelled`) is counted
 // as cancelled. If there is no memory for a connection, on_error gets not_enough_memory.
 //
-// Shutdown. shutdown() and run_until() refuse new connections (the system's queue is served as far as the limit allows,
+// Shutdown. graceful_shutdown() and run_until() refuse new connections (the system's queue is served as far as the limit allows,
 // then the listeners are closed), end idle connections, drain, cancel and kill, each in its time, and return a report.
 // A connection is idle while it waits by read_idle(), or by wait_for_message() of a buffered_reader: this wait returns
 // the end of the stream, at once or when the connection begins it. The server cannot recognize other idle reads: the
 // cancel ends their connections, and those that linger. The report counts connections that linger like others. The
 // destructor of a running server kills. On a runtime it waits for the end of all connections; on a loop it runs the
-// loop until then. It is fatal if a coroutine destroys a running server: await shutdown() before.
+// loop until then. It is fatal if a coroutine destroys a running server: await graceful_shutdown() before.
 //
-// Cancellation. If the coroutine that awaits shutdown() is cancelled, the steps follow without waiting for their times.
+// Cancellation. If the coroutine that awaits graceful_shutdown() is cancelled, the steps follow without waiting for their times.
 //
 // Thread safety. connections(), counts(): any thread. All other members: one thread at a time.
 #pragma once
@@ -83,7 +83,7 @@ class server {
 
   // Shuts the server down within the times of the options. Await it in a coroutine. Throws std::bad_alloc; then it may
   // be called again.
-  task<shutdown_report> shutdown(shutdown_options options = {});
+  task<shutdown_report> graceful_shutdown(shutdown_options options = {});
 
   // Waits until the process receives the signal, or one of the signals, and then shuts down. Call it on a plain thread.
   // On a loop it runs the loop. Throws the exceptions of signal_set.

@@ -98,12 +98,15 @@ struct runtime_options {
 };
 static_assert(detail::owns_nothing<runtime_options>);
 
+struct shutdown_list;
+
 // Options for shutdown(): the time limit of each step.
 struct shutdown_options {
   duration drain{};                           // coroutines may end by themselves
   duration cancel = std::chrono::seconds(1);  // then they are cancelled, and may clean up
   duration kill = std::chrono::seconds(1);    // then they are killed, and unwind
   int report = 2;                             // the descriptor for dumps between the steps; -1: none
+  shutdown_list* stopped = nullptr;           // gets the names of the coroutines that did not end by themselves
 };
 static_assert(detail::owns_nothing<shutdown_options>);
 
@@ -138,6 +141,7 @@ struct runtime_counts {
 };
 
 namespace detail {
+class coroutine_snapshot;
 class stall_detector;
 class worker;
 class worker_at;
@@ -214,6 +218,7 @@ class runtime final : public executor, public spawn_target {
   bool runs_by_itself() const noexcept override { return true; }
 
  private:
+  friend class detail::coroutine_snapshot;
   friend class detail::worker;
   friend class detail::worker_at;
   friend class detail::worker_watch;

@@ -56,6 +56,7 @@ struct listen_target {
   std::vector<tcp::listener> listeners;  // which are open already
 };
 
+class coroutine_snapshot;
 class lingerer;
 
 class server_core : public from_memory_source {
@@ -69,7 +70,7 @@ class server_core : public from_memory_source {
   // Throws std::bad_alloc; then kill_and_join() ends what has begun.
   std::error_code open(listen_target target);
   // Throws std::bad_alloc; then it may be called again.
-  task<shutdown_report> shutdown(shutdown_options options);
+  task<shutdown_report> graceful_shutdown(shutdown_options options);
   shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options);
   // By a plain thread.
   void kill_and_join() noexcept;
@@ -142,6 +143,7 @@ class server_core : public from_memory_source {
   task<> join_lingerer();
   task<shutdown_report> await_signal(signal_set& asked, shutdown_options options);
   task<bool> wait_until_empty(duration at_most);
+  coroutine_snapshot snapshot(const shutdown_options& options) noexcept;
   bool is_running() const noexcept;
   template <class T>
   result<T> join_here(join_handle<T>& handle);
