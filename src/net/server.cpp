@@ -66,7 +66,7 @@ std::error_code server_core::open(listen_target target) {
   set_limit();
   spare_ = std::make_unique<spare_fd>();
   lingerer_ = std::make_unique<lingerer>(count_);
-  lingerer_->enter();
+  lingerer_->begin();
   const spawn_options options{.name = "lingerer"};
   made_task body(lingerer_->run());
   lingering_ = runtime_ ? spawn(*runtime_, options, std::move(body)) : spawn(*loop_, options, std::move(body));
@@ -121,10 +121,9 @@ std::error_code server_core::bind_listeners(const socket_address& address) {
 }
 
 void server_core::set_limit() noexcept {
-  const std::size_t limit = options_.max_connections;
-  if (limit == tcp::serve_options::unlimited) return;
-  if (limit != 0) count_.set_limit(&permits_.emplace(std::min(limit, semaphore::max)));
-  else if (is_of_the_system(listeners_.front())) count_.set_limit(&process_connections());
+  const bool shares = options_.max_connections == 0 && is_of_the_system(listeners_.front());
+  count_.set_limits(options_.max_connections == 0 ? tcp::serve_options::unlimited : options_.max_connections,
+                    shares ? &process_connections() : nullptr);
 }
 
 // --- accepting
@@ -165,25 +164,44 @@ task<> server_core::accept_at(std::size_t index) {
       continue;
     }
     if (!spare_->is_there_beside(*peer, refused_)) continue;
-    semaphore::permits permit;
-    if (count_.limit()) {
-      result<semaphore::permits> acquired = co_await memoryless_wait(count_.limit()->acquire());
+    connection_permits permits;
+    if (!options_.overload_reply.empty() && !count_.try_acquire(permits)) {
+      static_cast<void>(co_await memoryless_wait(within(0s, peer->write_some(options_.overload_reply))));
+      refuse(std::move(*peer));
+      continue;
+    }
+    if (!permits.own) {
+      result<semaphore::permits> acquired = co_await memoryless_wait(count_.own_limit().acquire());
       if (!acquired) {
         increment(refused_);
         break;
       }
-      permit = std::move(*acquired);
+      permits.own = std::move(*acquired);
     }
-    begin_one(std::move(*peer), std::move(permit));
+    if (count_.shared_limit() && !permits.shared) {
+      result<semaphore::permits> acquired = co_await memoryless_wait(count_.shared_limit()->acquire());
+      if (!acquired) {
+        increment(refused_);
+        break;
+      }
+      permits.shared = std::move(*acquired);
+    }
+    begin_one(std::move(*peer), std::move(permits));
   }
   serve_rest(listener);
   listener.close();
 }
 
-void server_core::begin_one(tcp::stream peer, semaphore::permits permit) noexcept {
+// The reply was written. The connection lingers, so that it arrives.
+void server_core::refuse(tcp::stream peer) noexcept {
+  increment(refused_);
+  descriptor_access::record_of(peer).belongs_to(lingerer_->number_of_refused());
+}
+
+void server_core::begin_one(tcp::stream peer, connection_permits permits) noexcept {
   const socket_address address = options_.on_error ? peer.peer_address() : socket_address();
   try {
-    begin(connection(*this, std::move(peer), std::move(permit), address));
+    begin(connection(*this, std::move(peer), std::move(permits), address));
   } catch (...) {
     report(address, std::make_error_code(std::errc::not_enough_memory), std::current_exception());
   }
@@ -192,11 +210,11 @@ void server_core::begin_one(tcp::stream peer, semaphore::permits permit) noexcep
 // What waits in the system's queue would be reset when the listener is closed.
 void server_core::serve_rest(tcp::listener& listener) noexcept {
   for (;;) {
-    semaphore::permits permit;
-    if (count_.limit() && !(permit = count_.limit()->try_acquire())) return;
+    connection_permits permits;
+    if (!count_.try_acquire(permits)) return;
     result<tcp::stream> peer = listener.try_accept();
     if (!peer) return;
-    begin_one(std::move(*peer), std::move(permit));
+    begin_one(std::move(*peer), std::move(permits));
   }
 }
 
@@ -216,12 +234,12 @@ void server_core::notice_once_a_second(std::error_code error) noexcept try {
 
 // --- a connection
 
-server_core::connection::connection(server_core& of, tcp::stream one, semaphore::permits permit,
+server_core::connection::connection(server_core& of, tcp::stream one, connection_permits permits,
                                     const socket_address& address) try
     : peer(std::move(one)), of_(&of) {
   if (of.options_.on_error) address_ = std::make_unique<socket_address>(address);
   descriptor_access::record_of(peer).belongs_to(of.lingerer_->number());
-  of.count_.begin(std::move(permit));
+  of.count_.begin(std::move(permits));
 } catch (...) {
   increment(of.refused_);
 }
@@ -400,6 +418,7 @@ server::~server() {
 const socket_address& server::local_address() const noexcept { return core_->local_address(); }
 std::size_t server::connections() const noexcept { return core_->connections(); }
 server_counts server::counts() const noexcept { return core_->counts(); }
+void server::set_max_connections(std::size_t limit) noexcept { core_->set_max_connections(limit); }
 task<shutdown_report> server::graceful_shutdown(shutdown_options options) { return core_->graceful_shutdown(options); }
 shutdown_report server::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
   return core_->run_until(signals, options);

@@ -37,7 +37,8 @@
 // that is destroyed while its coroutine is killed, after set_reset_on_close(true), or after the server has ended.
 //
 // Limits. At most `max_connections` connections are served at a time; further connections wait in the system's queue,
-// and one at each listener. By default all servers of the process together may have 80 % of the fds that a process may
+// and one at each listener. set_max_connections() changes the limit of a running server. With an `overload_reply`,
+// peers over the limit do not wait: they get this text, and the end of the stream. By default all servers of the process together may have 80 % of the fds that a process may
 // open (RLIMIT_NOFILE); the first server raises this limit to the hard limit, and processes that hocket starts get the
 // old one back. Networks in memory have no default. If no fds are left, the server accepts connections and closes them
 // at once, with a reserved fd, so that peers see an end. A log message reports this at most once a second. If there is
@@ -80,6 +81,10 @@ class server {
   const socket_address& local_address() const noexcept;
   std::size_t connections() const noexcept;
   server_counts counts() const noexcept;
+
+  // Changes the limit of this server (serve_options::max_connections; 0 lets no connection begin). Present connections
+  // go on, also if they are more than that. A server without a limit of its own stays under that of the process, too.
+  void set_max_connections(std::size_t limit) noexcept;
 
   // Shuts the server down within the times of the options. Await it in a coroutine. Throws std::bad_alloc; then it may
   // be called again.
