@@ -56,6 +56,5 @@
 #include <hocket/sync/stopped.hpp>
 #include <hocket/sync/watch.hpp>
 #include <hocket/time/interval.hpp>
-#include <hocket/time/now.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>

@@ -32,12 +32,12 @@ daemon_slot::~daemon_slot() {
 
 daemon_group& daemon_slot::get_or_make(spawn_target& host, spawn_target* below) {
   if (daemon_group* const group = get()) return *group;
-  auto made = std::make_unique<daemon_group>(host, below ? &below->daemons() : nullptr);
+  auto group_of_host = std::make_unique<daemon_group>(host, below ? &below->daemons() : nullptr);
   daemon_group* first = nullptr;
   // ORDER: release, pairs with the load in get(); acquire on failure, as there: another thread was first.
-  if (!group_.compare_exchange_strong(first, made.get(), std::memory_order_release, std::memory_order_acquire))
+  if (!group_.compare_exchange_strong(first, group_of_host.get(), std::memory_order_release, std::memory_order_acquire))
     return *first;
-  return *made.release();
+  return *group_of_host.release();
 }
 
 }}}  // namespace hocket::detail

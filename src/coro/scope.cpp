@@ -1,5 +1,5 @@
-// The count of a scope is one word. Each of its parts is a share that keeps the scope: a join ends, and the scope may be
-// destroyed, when the word is 0.
+// The count of a scope is one word. Each of its parts is a share that keeps the scope: a join ends, and the scope may
+// be destroyed, when the word is 0.
 //
 //   bits 0..29   children: other than daemons, and requests in progress
 //   bit  30      `pinned`; see below
@@ -89,8 +89,8 @@ scope::~scope() {
 }
 
 std::size_t scope::size() const noexcept {
-  // ORDER: acquire, pairs with the fetch_sub in release_shares() and the compare-exchange in release_daemons(): what the
-  // children did is visible.
+  // ORDER: acquire, pairs with the fetch_sub in release_shares() and the compare-exchange in release_daemons(): what
+  // the children did is visible.
   const std::uint64_t shares = count_.load(std::memory_order_acquire);
   return static_cast<std::size_t>((shares & children_bits) + (shares & daemon_bits) / one_daemon);
 }
@@ -103,8 +103,8 @@ void scope::fail() noexcept {
   stop_.request(above && above->killed() ? stop_level::kill : stop_level::cancel);
 }
 
-// With a share of the count, so that the scope does not end under it, by whichever child ends because of it. No share
-// can be had of a count of zero: then the scope has been joined, and the caller knows otherwise that it stays.
+// With a share of the count, so that the scope does not end under it, by a child that ends because of it. A count of
+// zero has no shares: then the scope has been joined, and the caller knows otherwise that it stays.
 void scope::request(stop_level level) noexcept {
   const std::uint64_t share = share_for_request();
   stop_.request(level);
@@ -171,12 +171,13 @@ std::error_code scope::enroll_daemons(std::size_t count, bool) noexcept {
   spawn_target* const below = daemons_.get()->below();
   const std::error_code refused = below ? below->enroll_children(count) : std::error_code{};
   if (refused) return refused;
-  // ORDER: relaxed, pairs with nothing, twice: the spawner keeps the scope from ending.
+  // ORDER: relaxed, pairs with nothing: the spawner keeps the scope from ending.
   std::uint64_t before = count_.load(std::memory_order_relaxed);
   std::uint64_t next = 0;
   do {
     next = before + count * one_daemon;
     if (!(before & daemon_bits)) next |= watched;
+    // ORDER: relaxed, as above.
   } while (!count_.compare_exchange_weak(before, next, std::memory_order_relaxed));
   return refused;
 }

@@ -100,8 +100,8 @@ bool keeper::take_alarm_back() noexcept {
   return true;
 }
 
-// If only daemons are in the manager, enrols among the daemons below. Returns the target to leave then; null: it has not
-// changed.
+// If only daemons are in the manager, enrols among the daemons below. Returns the target to leave then; null: it has
+// not changed.
 spawn_target* keeper::join_daemons() noexcept {
   spawn_target* const below = core_.live() == 0 ? core_.daemons_below() : nullptr;
   if (!below || enrolled_ == below || below->enroll_children(1)) return nullptr;

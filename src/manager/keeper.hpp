@@ -13,9 +13,9 @@
 //   turning   on the executor: what is due passes   -> armed for the next, or resting
 //
 // In all but `resting` it holds the inside of the manager, and is enrolled at the target below, so neither ends before
-// it. It rests as soon as nothing is in the manager: so a loop that has nothing else to do does not wait for it. If only
-// daemons are in the manager, it is enrolled among the daemons of the target below, because it must hold no drain for
-// them.
+// it. It rests as soon as nothing is in the manager: so a loop that has nothing else to do does not wait for it. If
+// only daemons are in the manager, it is enrolled among the daemons of the target below, because it must hold no drain
+// for them.
 //
 // A deadline that is set beside that: want() reads `first_`, and does nothing if that is early enough. rest() and the
 // end of a turn write `first_` = never, and then look whether anything is live; the setter is counted as live before it
@@ -64,7 +64,7 @@ class keeper final : private timer_node, private stand_in {
   thread_mutex mutex_;
   phase phase_ = phase::resting;
   spawn_target* enrolled_ = nullptr;  // where it is enrolled, unless it rests
-  timer_service* timers_ = nullptr;  // where it is armed
+  timer_service* timers_ = nullptr;   // where it is armed
   runnable post_{};
   atomic<std::int64_t> first_;
 };

@@ -13,7 +13,8 @@ namespace detail {
 // --- what the templates ask
 
 managed_place::managed_place(manager_core& core, const task_options& options)
-    : entry_(core.open({options.name, options.within, options.group, options.data, options.location, options.daemon}, refused_)),
+    : entry_(core.open({options.name, options.within, options.group, options.data, options.location, options.daemon},
+                       refused_)),
       target_(entry_ ? *entry_ : core.refusing(refused_)),
       options_{.name = options.name,
                .stack_size = options.stack_size,

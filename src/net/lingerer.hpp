@@ -70,7 +70,7 @@ class lingerer final : public descriptor_family {
   static constexpr duration patience = std::chrono::seconds(2);
   static constexpr duration longest = std::chrono::seconds(30);
 
-  // What lingers counts there, but for what was refused.
+  // Lingering connections count there, but not refused ones.
   explicit lingerer(connection_count& count) noexcept : count_(count) {}
   ~lingerer() { end(); }
 

@@ -27,7 +27,7 @@ const char* word_for(shutdown_step step) noexcept {
   switch (step) {
     case shutdown_step::cancel: return "cancelled";
     case shutdown_step::kill: return "killed";
-    case shutdown_step::left: break;
+    case shutdown_step::none: break;
   }
   return "left";
 }
@@ -42,8 +42,8 @@ std::string text_of(const std::exception_ptr& error) {
   }
 }
 
-void append_counts(std::string& text, std::size_t cancelled, std::size_t killed, std::size_t left) {
-  text += std::to_string(cancelled) + " cancelled, " + std::to_string(killed) + " killed, " + std::to_string(left) +
+void append_counts(std::string& text, std::size_t cancelled, std::size_t killed, std::size_t remaining) {
+  text += std::to_string(cancelled) + " cancelled, " + std::to_string(killed) + " killed, " + std::to_string(remaining) +
           " left";
 }
 
@@ -102,10 +102,10 @@ int service::wait_for(signal_set& signals) {
 }
 
 // By a coroutine of the runtime.
-void service::end_part(added_part& ending, const shutdown_options& options, service_report& report) {
-  service_report::part ended{ending.name.c_str()};
+void service::end_part(added_part& part, const shutdown_options& options, service_report& report) {
+  service_report::part ended{part.name.c_str()};
   try {
-    auto handle = spawn(runtime_, {.name = "end of a part"}, std::ref(ending.end), options);
+    auto handle = spawn(runtime_, {.name = "end of a part"}, &added_part::run, &part, options);
     const result<shutdown_report> part_report = sync_wait(handle.join());
     if (part_report) ended.report = *part_report;
     else throw std::system_error(part_report.error());
@@ -125,12 +125,11 @@ service_report service::run_until(std::initializer_list<int> signals, const shut
   const time_point end_of_drain = deadline_after(steady_clock().now(), options.drain);
   const auto rest_of = [&]() noexcept {
     shutdown_options rest = options;
-    if (options.drain != duration::max())
-      rest.drain = std::max(duration::zero(), end_of_drain - steady_clock().now());
+    if (options.drain != duration::max()) rest.drain = std::max(duration::zero(), end_of_drain - steady_clock().now());
     rest.stopped = &report.stopped;
     return rest;
   };
-  for (added_part& each : parts_) end_part(each, rest_of(), report);
+  for (const std::unique_ptr<added_part>& each : parts_) end_part(*each, rest_of(), report);
   report.parts.push_back({"runtime", runtime_.shutdown(rest_of())});
   for (const added_pool& each : pools_) {
     const blocking_pool::counts counts = each.threads->statistics();

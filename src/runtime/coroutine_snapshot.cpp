@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -69,13 +68,11 @@ coroutine_snapshot::coroutine_snapshot(loop& from, const context* below) noexcep
   }
 }
 
-void coroutine_snapshot::sort() noexcept {
-  std::sort(entries_.begin(), entries_.end(), &coroutine_snapshot::is_less);
-}
+void coroutine_snapshot::sort() noexcept { std::sort(entries_.begin(), entries_.end(), &coroutine_snapshot::is_less); }
 
 void coroutine_snapshot::take(const scheduled& member, const context* below) {
   if (below && !is_below(member, below)) return;
-  entries_.push_back({&member, {member.name(), place_of_spawn(member), is_daemon(member), shutdown_step::left}});
+  entries_.push_back({reinterpret_cast<std::uintptr_t>(&member), {member.name(), place_of_spawn(member), is_daemon(member), shutdown_step::none}});
 }
 
 bool coroutine_snapshot::contains(const entry& other) const noexcept {

@@ -86,9 +86,9 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   report.killed = ended(third, report.remaining);
   report.daemons.remaining = all.daemons.size();
   report.daemons.killed = ended(stubborn_daemons, report.daemons.remaining);
-  const coroutine_snapshot left = snapshot();
-  if (options.stopped) before_kill.add_ended(left, shutdown_step::kill, *options.stopped);
-  if (options.stopped) left.add_left(*options.stopped);
+  const coroutine_snapshot remaining = snapshot();
+  if (options.stopped) before_kill.add_ended(remaining, shutdown_step::kill, *options.stopped);
+  if (options.stopped) remaining.add_remaining(*options.stopped);
   if (!killed) dump(false);
   return report;
 }

@@ -41,7 +41,9 @@ class runtime_with_daemons {
  public:
   static constexpr bool is_reusable = false;
   hocket::runtime& target() { return rt_; }
-  void end() { CHECK(rt_.shutdown({.drain = hocket::duration::max(), .cancel = hocket::duration::max()}).remaining == 0); }
+  void end() {
+    CHECK(rt_.shutdown({.drain = hocket::duration::max(), .cancel = hocket::duration::max()}).remaining == 0);
+  }
   void run_until(const std::atomic<bool>& condition) {
     while (!condition) std::this_thread::yield();
   }
@@ -130,8 +132,8 @@ auto daemon_body(hocket::event& never, std::atomic<bool>& begun, F at_end) {
 
 }  // namespace hocket_test
 
-#define HOCKET_DAEMON_TARGETS                                                                                   \
-  hocket_test::loop_with_daemons, hocket_test::runtime_with_daemons, hocket_test::scope_on_loop,                \
+#define HOCKET_DAEMON_TARGETS                                                                    \
+  hocket_test::loop_with_daemons, hocket_test::runtime_with_daemons, hocket_test::scope_on_loop, \
       hocket_test::scope_on_runtime, hocket_test::manager_on_loop, hocket_test::manager_on_runtime
 
 namespace hocket_test {
@@ -157,12 +159,12 @@ TEST_CASE_TEMPLATE("a daemon holds no drain, and is cancelled when the last othe
 }
 
 TEST_CASE_TEMPLATE("a daemon runs while its target has no other coroutine", Where, HOCKET_DAEMON_TARGETS) {
-  hocket::event never, asked;
+  hocket::event never, request;
   std::atomic<bool> begun{false}, answered{false};
   auto answers = [&]() -> hocket::task<> {
     begun = true;
-    auto heard = co_await asked.wait();
-    answered = heard.has_value();
+    auto set_first = co_await request.wait();
+    answered = set_first.has_value();
     auto set = co_await never.wait();
     CHECK(set.error() == std::errc::operation_canceled);
   };
@@ -170,7 +172,7 @@ TEST_CASE_TEMPLATE("a daemon runs while its target has no other coroutine", Wher
   auto handle = spawn_daemon(where.target(), answers);
   where.run_until(begun);
   CHECK(where.live() == 1);
-  asked.set();
+  request.set();
   where.run_until(answered);
   CHECK(!handle.done());
   where.end();

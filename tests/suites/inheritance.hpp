@@ -15,7 +15,7 @@
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
-#include <hocket/time/now.hpp>
+#include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
 
 #include <atomic>
@@ -26,7 +26,7 @@
 
 namespace hocket_test {
 
-// From whom: the code that begins the coroutine, its target, or neither.
+// The origin of a part: the code that begins the coroutine, its target, or neither.
 enum class from : std::uint8_t { caller, target, none };
 
 struct inherited {
@@ -53,7 +53,9 @@ struct row {
 inline void check_row(inherited& recorded, const row& expected, const char* way) {
   const inherited child = std::exchange(recorded, {});
   INFO(std::string(way));
-  CHECK(child.name == (expected.name == from::caller ? "request" : expected.name == from::target ? "place" : "unnamed"));
+  CHECK(child.name == (expected.name == from::caller   ? "request"
+                       : expected.name == from::target ? "place"
+                                                       : "unnamed"));
   CHECK(child.is_stopped == (expected.stop == from::caller));
   CHECK(child.has_deadline == (expected.deadline == from::caller));
   CHECK(child.value == (expected.values == from::caller ? 7 : 0));
@@ -85,12 +87,6 @@ inline hocket::eager_task<> inspect_eagerly(inherited& child) {
   child = inspect();
   co_return;
 }
-inline hocket::shared_task<int> inspect_shared(inherited& child, std::atomic<bool>& done) {
-  child = inspect();
-  done = true;
-  done.notify_all();
-  co_return 1;
-}
 inline hocket::async_generator<int> inspect_in_generator(inherited& child) {
   child = inspect();
   co_yield 1;
@@ -99,22 +95,36 @@ inline hocket::async_generator<int> inspect_in_generator(inherited& child) {
 inline constexpr row of_caller{from::caller, from::caller, from::caller, from::caller};
 inline constexpr row of_target{from::target, from::target, from::none, from::caller};
 
-template <class Executor>
-void check_ways(Executor& place) {
+// A child that runs later than its caller, which cannot wait for it: it is cancelled.
+struct late_child {
   inherited child;
-  // The child runs later than the caller, which cannot wait for it: it is cancelled.
   std::atomic<bool> done{false};
-  auto later = [&]() -> hocket::task<> {
-    co_await inspect_later(child);
+
+  hocket::task<> operator()() {
+    record();
+    co_return;
+  }
+  void record() {
+    child = inspect();
     done = true;
     done.notify_all();
-  };
-  const auto finish = [&] {
+  }
+  template <class Executor>
+  void finish(Executor& place) {
     if constexpr (std::is_same_v<Executor, hocket::loop>) place.run();
     done.wait(false);
     done = false;
-  };
+  }
+};
 
+inline hocket::shared_task<int> inspect_shared(late_child& later) {
+  later.record();
+  co_return 1;
+}
+
+template <class Executor>
+void check_awaited(Executor& place) {
+  inherited child;
   in_request(place, [&]() -> hocket::task<> { co_await inspect_later(child); });
   check_row(child, of_caller, "an awaited task");
 
@@ -136,7 +146,11 @@ void check_ways(Executor& place) {
     static_cast<void>(co_await all.next());
   });
   check_row(child, of_caller, "the body of a generator");
+}
 
+template <class Executor>
+void check_children_of_scopes(Executor& place) {
+  late_child later;
   in_request(place, [&]() -> hocket::task<> {
     auto body = [&](hocket::scope& all) -> hocket::task<> {
       hocket::spawn(all, std::ref(later));
@@ -144,8 +158,8 @@ void check_ways(Executor& place) {
     };
     co_await hocket::in_scope(body);
   });
-  finish();
-  check_row(child, of_caller, "spawn on a scope");
+  later.finish(place);
+  check_row(later.child, of_caller, "spawn on a scope");
 
   in_request(place, [&]() -> hocket::task<> {
     auto nested = [&]() -> hocket::task<> {
@@ -158,60 +172,74 @@ void check_ways(Executor& place) {
     };
     co_await hocket::in_scope(body);
   });
-  finish();
-  check_row(child, of_caller, "spawn without a target, by a child of a scope");
+  later.finish(place);
+  check_row(later.child, of_caller, "spawn without a target, by a child of a scope");
+}
 
+template <class Executor>
+void check_spawned(Executor& place) {
+  late_child later;
   in_request(place, [&]() -> hocket::task<> {
     hocket::spawn(std::ref(later));
     co_return;
   });
-  finish();
-  check_row(child, of_target, "spawn without a target");
+  later.finish(place);
+  check_row(later.child, of_target, "spawn without a target");
 
   in_request(place, [&]() -> hocket::task<> {
     hocket::spawn(place, std::ref(later));
     co_return;
   });
-  finish();
-  check_row(child, of_target, "spawn on a loop or a runtime");
+  later.finish(place);
+  check_row(later.child, of_target, "spawn on a loop or a runtime");
 
   in_request(place, [&]() -> hocket::task<> {
     hocket::spawn(place, hocket::spawn_options{.daemon = true}, std::ref(later));
     co_return;
   });
-  finish();
-  check_row(child, of_target, "spawn of a daemon");
+  later.finish(place);
+  check_row(later.child, of_target, "spawn of a daemon");
+}
 
+template <class Executor>
+void check_bodies_of_the_target(Executor& place) {
+  late_child later;
   {
-    auto shared = inspect_shared(child, done);
+    auto shared = inspect_shared(later);
     in_request(place, [&]() -> hocket::task<> {
       shared.start(place);
       co_return;
     });
-    finish();
+    later.finish(place);
   }
-  check_row(child, {from::target, from::target, from::none, from::none}, "the body of a shared_task");
+  check_row(later.child, {from::target, from::target, from::none, from::none}, "the body of a shared_task");
 
   in_request(place, [&]() -> hocket::task<> {
     CHECK(!hocket::post(place, [&] {
-      child = inspect();
-      done = true;
-      done.notify_all();
+      later.record();
     }));
     co_return;
   });
-  finish();
-  check_row(child, {from::target, from::target, from::none, from::none}, "a job");
+  later.finish(place);
+  check_row(later.child, {from::target, from::target, from::none, from::none}, "a job");
+}
+
+template <class Executor>
+void check_all(Executor& place) {
+  check_awaited(place);
+  check_children_of_scopes(place);
+  check_spawned(place);
+  check_bodies_of_the_target(place);
 }
 
 TEST_CASE("a coroutine inherits what the table of waits says, on a loop") {
   hocket::loop place({.name = "place"});
-  check_ways(place);
+  check_all(place);
 }
 
 TEST_CASE("a coroutine inherits what the table of waits says, on a runtime") {
   hocket::runtime place({.workers = 2, .name = "place"});
-  check_ways(place);
+  check_all(place);
 }
 
 TEST_CASE("a call of blocking inherits nothing") {

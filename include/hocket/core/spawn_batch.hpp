@@ -87,8 +87,6 @@ class spawn_batch::collecting_place : public detail::direct_place {
   spawn_batch& batch_;
 };
 
-inline spawn_batch::collecting_place spawn_batch::place(const spawn_options& options) {
-  return {*this, options};
-}
+inline spawn_batch::collecting_place spawn_batch::place(const spawn_options& options) { return {*this, options}; }
 
 }}  // namespace hocket

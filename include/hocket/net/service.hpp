@@ -34,9 +34,9 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/blocking_pool.hpp>
 #include <hocket/runtime/runtime.hpp>
-#include <hocket/runtime/shutdown_list.hpp>
+#include <hocket/runtime/detail/shutdown_list.hpp>
 #include <exception>
-#include <functional>
+#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -49,13 +49,13 @@ class signal_set;
 struct service_report {
   struct part {
     std::string name;
-    shutdown_report report{};      // of a pool of threads: `remaining` calls have not returned
-    std::exception_ptr error{};    // the exception that ended the end of the part
+    shutdown_report report{};    // of a pool of threads: `remaining` calls have not returned
+    std::exception_ptr error{};  // the exception that ended the end of the part
   };
 
-  int signal = 0;                  // 0: end()
-  std::vector<part> parts;         // in the order of their ends; the runtime is behind the added parts
-  shutdown_list stopped;           // of all parts
+  int signal = 0;           // 0: end()
+  std::vector<part> parts;  // in the order of their ends; the runtime is behind the added parts
+  shutdown_list stopped;    // of all parts
 
   // 0: nothing was killed or left, and no part has failed; else 1.
   int exit_code() const noexcept;
@@ -81,17 +81,17 @@ class service {
 
   // Adds a server. Throws std::bad_alloc, as the other functions add().
   template <detail::shuts_down_gracefully Part>
-  void add(Part& part, literal_name name = "server") {
-    parts_.push_back({name, [&part](shutdown_options options) { return part.graceful_shutdown(options); }});
+  void add(Part& server, literal_name name = "server") {
+    parts_.push_back(std::make_unique<added_server<Part>>(name, server));
   }
-  // Adds a part that ends when the task of `end`, which is copied, has ended.
+  // Adds a part that ends when the task of `end`, which is stored, has ended.
   template <class F>
     requires std::same_as<std::invoke_result_t<F&>, task<>>
   void add(literal_name name, F end) {
-    parts_.push_back({name, [end = std::move(end)](shutdown_options) mutable { return run_end(end); }});
+    parts_.push_back(std::make_unique<added_end<F>>(name, std::move(end)));
   }
   // Adds a pool of threads of the program's own, which is asked after the runtime's end.
-  void add(blocking_pool& pool, literal_name name = "threads") { pools_.push_back({name, &pool}); }
+  void add(blocking_pool& threads, literal_name name = "threads") { pools_.push_back({name, &threads}); }
 
   // Waits until the process receives one of the signals, or for end(), and ends all. Call it on a plain thread, once.
   service_report run_until(std::initializer_list<int> signals, const shutdown_options& options = {});
@@ -100,27 +100,39 @@ class service {
 
  private:
   struct added_part {
-    literal_name name;
-    std::function<task<shutdown_report>(shutdown_options)> end;
+    explicit added_part(literal_name part_name) noexcept : name(part_name) {}
+    virtual ~added_part() = default;
+    virtual task<shutdown_report> run(shutdown_options options) = 0;
+    const literal_name name;
+  };
+  template <class Part>
+  struct added_server final : added_part {
+    added_server(literal_name part_name, Part& part) noexcept : added_part(part_name), server(part) {}
+    task<shutdown_report> run(shutdown_options options) override { return server.graceful_shutdown(options); }
+    Part& server;
+  };
+  template <class F>
+  struct added_end final : added_part {
+    added_end(literal_name part_name, F&& part) : added_part(part_name), end(std::move(part)) {}
+    task<shutdown_report> run(shutdown_options) override {
+      co_await end();
+      co_return shutdown_report{};
+    }
+    F end;
   };
   struct added_pool {
     literal_name name;
     blocking_pool* threads;
   };
-  template <class F>
-  static task<shutdown_report> run_end(F& end) {
-    co_await end();
-    co_return shutdown_report{};
-  }
   int wait_for(signal_set& signals);
-  void end_part(added_part& ending, const shutdown_options& options, service_report& report);
+  void end_part(added_part& part, const shutdown_options& options, service_report& report);
 
   runtime& runtime_;
-  std::vector<added_part> parts_;
+  std::vector<std::unique_ptr<added_part>> parts_;
   std::vector<added_pool> pools_;
   detail::thread_mutex mutex_;
-  bool is_ended_ = false;              // guarded by mutex_
-  join_handle<int>* wait_ = nullptr;   // guarded by mutex_: of run_until()
+  bool is_ended_ = false;             // guarded by mutex_
+  join_handle<int>* wait_ = nullptr;  // guarded by mutex_: of run_until()
 };
 
 }}  // namespace hocket

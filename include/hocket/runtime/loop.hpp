@@ -80,7 +80,8 @@ class loop final : public detail::event_loop, public spawn_target {
   ~loop();
 
   // Runs until no coroutine is left, or stop(). Parks while no coroutine is ready. When no coroutine but daemons
-  // (core/detail/daemon_group.hpp) is left, cancels the daemons. The other functions that run the loop leave them alone.
+  // (core/detail/daemon_group.hpp) is left, cancels the daemons. The other functions that run the loop leave them
+  // alone.
   void run();
 
   // Runs until handle.done(), or stop().

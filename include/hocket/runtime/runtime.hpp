@@ -112,7 +112,7 @@ static_assert(detail::owns_nothing<shutdown_options>);
 
 // The numbers of coroutines that ended in each step of a shutdown, without daemons.
 struct shutdown_report {
-  // Of daemons (core/detail/daemon_group.hpp). Those that ended while the others drained are not counted.
+  // Of daemons (core/detail/daemon_group.hpp), without the daemons that ended while the others drained.
   struct daemon_ends {
     std::size_t cancelled = 0, killed = 0, remaining = 0;
   };

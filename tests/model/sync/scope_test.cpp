@@ -1,6 +1,7 @@
 // The count of a scope (coro/scope.cpp) under every schedule: the join ends when the last child has left, those
 // included that children spawn, and the scope may then be destroyed or used again. And a cancel of another thread,
-// which ends the children, and with them the scope. And daemons, which are cancelled when the other children have ended.
+// which ends the children, and with them the scope. And daemons, which are cancelled when the other children have
+// ended.
 #include <hocket/coro/scope.hpp>
 #include <hocket/sync/event.hpp>
 
@@ -134,7 +135,7 @@ void cancelled_while_used_again(execution& run) {
   on.all.free();
 }
 
-// A daemon of the stage, whose thread ends by run() or by hand.
+// A daemon of the stage, which a thread ends by hand.
 struct daemon {
   hocket::spawn_target& group;
   place where;

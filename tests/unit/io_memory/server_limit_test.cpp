@@ -1,4 +1,5 @@
-// The limit of a server, which changes while it runs; and the reply to peers over it. The time is that of a manual clock.
+// The limit of a server, which changes while it runs; and the reply to peers over it. The time is that of a manual
+// clock.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/io/read_all.hpp>

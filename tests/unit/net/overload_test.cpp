@@ -20,8 +20,7 @@ TEST_CASE("the reply to a peer over the limit arrives, whatever the peer has sen
       if (*n == 0) break;
     }
   };
-  auto server =
-      tcp::serve(rt, "127.0.0.1:0", {.max_connections = 1, .overload_reply = "busy\n"}, handler).value();
+  auto server = tcp::serve(rt, "127.0.0.1:0", {.max_connections = 1, .overload_reply = "busy\n"}, handler).value();
   const socket_address address = server.local_address();
   auto call = [&]() -> task<result<std::string>> {
     auto peer = (co_await tcp::connect(address)).value();

@@ -7,8 +7,8 @@
 
 #include "support/death.hpp"
 
-#include <atomic>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <doctest/doctest.h>
 #include <string>
@@ -143,7 +143,7 @@ TEST_CASE("a service names what it cancelled, killed and left, with the place of
   check("stubborn", shutdown_step::kill, false);
   check("ticker", shutdown_step::kill, true);
   check("runtime", shutdown_step::kill, false);
-  check("busy", shutdown_step::left, false);
+  check("busy", shutdown_step::none, false);
   CHECK(report.stopped.coroutines.size() == 6);
   CHECK(find(report.stopped, "stubborn")->spawned.ends_with("service_test.cpp:" + std::to_string(line_of_stubborn)));
   const std::string text = report.to_string();
@@ -159,9 +159,12 @@ TEST_CASE("a service ends its servers, and names the connections that it stopped
   auto polite = tcp::serve(rt, "127.0.0.1:0", {.connection = {.name = "polite peer"}}, read_to_end).value();
   auto stubborn = tcp::serve(rt, "127.0.0.1:0", {.connection = {.name = "stubborn peer"}}, read_stubbornly).value();
   auto connect = [&](const tcp::server& server) {
-    return sync_wait(spawn(rt, [](socket_address to) -> task<tcp::stream> {
-      co_return (co_await tcp::connect(to)).value();
-    }, server.local_address()).join()).value();
+    return sync_wait(spawn(
+                         rt,
+                         [](socket_address to) -> task<tcp::stream> { co_return (co_await tcp::connect(to)).value(); },
+                         server.local_address())
+                         .join())
+        .value();
   };
   auto first = connect(polite);
   auto second = connect(stubborn);

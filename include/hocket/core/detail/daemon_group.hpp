@@ -3,25 +3,26 @@
 //   spawn(rt, {.name = "ticker", .daemon = true}, tick, 1s);     // rt: a runtime, a loop, a scope, a task_manager
 //
 // A daemon serves the other coroutines of its target: a ticker, a reload, the flush of statistics. It ends with them:
-//   - It holds no drain. Neither runtime::shutdown() nor loop::run() nor the join of a scope or a task_manager waits for
+//   - It holds no drain. Neither runtime::shutdown() nor loop::run() nor the join of a scope or a task_manager waits
+//   for
 //     it to end by itself.
 //   - It is cancelled when the target ends, and the last other coroutine of the target has ended. It is cancelled with
 //     the others if the drain is over before.
 //   - It is joined. Until the target has ended, it may use what the target's coroutines use.
 //
-// A target *ends* when it is drained: a runtime in shutdown(), a loop in run(), a scope and a task_manager in join() and
-// in a destructor that joins. Before that the daemons run, also while there are no other coroutines.
+// A target *ends* when it is drained: a runtime in shutdown(), a loop in run(), a scope and a task_manager in join()
+// and in a destructor that joins. Before that the daemons run, also while there are no other coroutines.
 //
 // # What belongs to a daemon
 //
-//   spawn(target, f), spawn(f)   another coroutine of the target, which holds the drain, whoever spawns it
+//   spawn(target, f), spawn(f)   another coroutine of the target, which holds the drain
 //   the children of its scopes   belong to the daemon: they hold no drain, and its cancel ends them
 //
 // # Structure
 //
-// The group is a spawn_target of its own, beside its *host*, the target whose daemons it has. The host counts them, by
-// enroll_daemons() and leave_daemon(), apart from its other coroutines. The group has a context below that of the host,
-// with a stop source. A stop of the host reaches it, and so does a stop of the group of the target below the host (the
+// The group is a spawn_target of its own, beside its *host*, the target of the daemons. The host counts them, by
+// enroll_daemons() and leave_daemon(), apart from its other coroutines. The group has a context below the host's, with
+// a stop source. A stop of the host reaches it, and so does a stop of the group of the target below the host (the
 // daemons of a scope end with those of its runtime).
 //
 // The host makes its group at the first daemon, so a target without daemons has a null pointer. The group lives as long
@@ -85,7 +86,7 @@ class daemon_count {
   }
   void leave() noexcept {
     // ORDER: release, pairs with the load in plus(): what the daemon did, and spawned, is visible.
-    left_.fetch_add(1, std::memory_order_release);
+    ended_.fetch_add(1, std::memory_order_release);
   }
   // About, while coroutines of other threads spawn and end.
   std::size_t size() const noexcept {
@@ -98,17 +99,17 @@ class daemon_count {
   std::size_t plus(F others) const noexcept {
     for (;;) {
       // ORDER: acquire, pairs with the fetch_add in leave(): what the ended daemons spawned is visible.
-      const std::size_t left = left_.load(std::memory_order_acquire);
+      const std::size_t ended = ended_.load(std::memory_order_acquire);
       // ORDER: acquire, pairs with nothing: it keeps others() behind.
       const std::size_t entered = entered_.load(std::memory_order_acquire);
-      const std::size_t sum = others() + (entered - left);
+      const std::size_t sum = others() + (entered - ended);
       // ORDER: relaxed, pairs with nothing: others() acquires what an ended coroutine spawned.
       if (entered_.load(std::memory_order_relaxed) == entered) return sum;
     }
   }
 
  private:
-  primitive::atomic<std::size_t> entered_{0}, left_{0};
+  primitive::atomic<std::size_t> entered_{0}, ended_{0};
 };
 
 // The pointer of a host to its group.

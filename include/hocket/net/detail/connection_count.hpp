@@ -1,8 +1,8 @@
 // How many connections a server has, and the permits of its limits that they hold.
 //
-// A connection counts as one, and has one permit of each limit, while its handler runs, and while its descriptor lingers
-// (lingerer.hpp). Both may be true at a time: a handler may destroy its stream and go on. Then the connection has two
-// *holders*.
+// A connection counts as one, and has one permit of each limit, while its handler runs, and while its descriptor
+// lingers (lingerer.hpp). Both may be true at a time: a handler may destroy its stream and go on. Then the connection
+// has two *holders*.
 //
 //   begin()   a connection, with its permit; its holder is the handler
 //   share()   a second holder: a descriptor begins to linger

@@ -7,7 +7,7 @@
 //
 // # Permits
 //
-// There are two limits: that of the server, which may change, and one that it shares with the servers without a limit
+// There are two limits: the server's, which may change, and a limit that it shares with the servers without a limit
 // of their own. An acceptor takes a permit of each for the connection that it has accepted, before that begins. (With
 // the permits taken before, acceptors that nobody connects to would keep permits.) From try_acquire() or acquire() to
 // connection_count::begin() the permits are objects that give themselves back. So no error in between loses them.
@@ -157,7 +157,7 @@ class server_core : public from_memory_source {
   const tcp::serve_options options_;
   socket_address address_;
   std::vector<tcp::listener> listeners_;
-  std::unique_ptr<spare_fd> spare_;   // while there are acceptors
+  std::unique_ptr<spare_fd> spare_;  // while there are acceptors
   connection_count count_;
   counter accepted_{0}, completed_{0}, failed_{0}, cancelled_{0}, refused_{0};
   atomic<std::int64_t> noticed_{0};

@@ -10,8 +10,7 @@
 #include <hocket/core/detail/registry.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
-#include <hocket/runtime/shutdown_list.hpp>
-#include <functional>
+#include <hocket/runtime/detail/shutdown_list.hpp>
 #include <vector>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -26,15 +25,15 @@ class coroutine_snapshot {
   // Adds the coroutines that `later` lacks, as ended by `step`.
   void add_ended(const coroutine_snapshot& later, shutdown_step step, shutdown_list& list) const noexcept;
   // Adds all as left.
-  void add_left(shutdown_list& list) const noexcept { add_ended({}, shutdown_step::left, list); }
+  void add_remaining(shutdown_list& list) const noexcept { add_ended({}, shutdown_step::none, list); }
 
  private:
   struct entry {
-    const void* address;
+    std::uintptr_t address;
     stopped_coroutine coroutine;
   };
   static bool is_less(const entry& first, const entry& second) noexcept {
-    return std::less<>()(first.address, second.address);
+    return first.address < second.address;
   }
   void take(const scheduled& member, const context* below);
   void sort() noexcept;

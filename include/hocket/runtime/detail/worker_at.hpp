@@ -16,8 +16,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // Posts the first turn to the worker. The runtime counts the coroutine.
 class worker_place : public direct_place {
  public:
-  worker_place(executor& first, runtime& on, const spawn_options& options)
-      : direct_place(on, options), first_(first) {}
+  worker_place(executor& first, runtime& on, const spawn_options& options) : direct_place(on, options), first_(first) {}
   [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept {
     made.launch_at(first_, start);
   }

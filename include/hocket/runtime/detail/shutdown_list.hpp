@@ -4,8 +4,8 @@
 //   rt.shutdown({.drain = 10s, .stopped = &stopped});
 //   for (const stopped_coroutine& each : stopped.coroutines) log(each.name, each.spawned);
 //
-// A coroutine that has not begun is counted by the report of the shutdown, and not named here. If there is no memory for
-// the names, they are missing.
+// A coroutine that has not begun is counted by the report of the shutdown, and not named here. If there is no memory
+// for the names, they are missing.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// The step of a shutdown that ended a coroutine; `left`: none did.
-enum class shutdown_step : std::uint8_t { cancel, kill, left };
+// The step of a shutdown that ended a coroutine; `none`: it has not ended.
+enum class shutdown_step : std::uint8_t { cancel, kill, none };
 
 struct stopped_coroutine {
   std::string name;
   std::string spawned;  // the place of the spawn: file:line if its options recorded it, else an address in its module
   bool is_daemon = false;
-  shutdown_step step = shutdown_step::left;
+  shutdown_step step = shutdown_step::none;
 };
 
 struct shutdown_list {
