@@ -13,9 +13,9 @@
 // nor while a coroutine is stopped, a wait granted or a promise failed. The keeper's is held while it sets its timer.
 //
 // What is just being spawned or promised is not there yet: whoever stops its group or everything by id comes before it.
-// Daemons are counted apart from live coroutines and replies, and each holds the inside. If a join waits, and nothing is
-// live, the daemons are cancelled: by the join, by the end of the last live coroutine, and by the spawn of a later daemon.
-// All three read the joiners under their lock, so the last of them finds the others.
+// Daemons are counted apart from live coroutines and replies, and each holds the inside. If a join waits, and nothing
+// is live, the daemons are cancelled: by the join, by the end of the last live coroutine, and by the spawn of a later
+// daemon. All three read the joiners under their lock, so the last of them finds the others.
 //
 // cancel_all() and kill_all() are meant for what comes, too. A coroutine finds that in the stop source of the manager;
 // a reply looks for it as it is published, under the lock that the sweep takes, too: so one of them sees the other.

@@ -28,7 +28,7 @@ task<bool> server_core::wait_until_empty(duration at_most) {
 
 // Each handle is joined once, also if a join throws bad_alloc and graceful_shutdown() is called again.
 task<> server_core::join_acceptors() {
-  for (join_handle<>& one : acceptors_) one.cancel();
+  for (join_handle<>& acceptor : acceptors_) acceptor.cancel();
   for (; !acceptors_.empty(); acceptors_.pop_back())
     static_cast<void>(co_await acceptors_.back().join().ignoring(stop_level::kill));
 }
@@ -81,9 +81,9 @@ task<shutdown_report> server_core::graceful_shutdown(shutdown_options options) {
   co_return report;
 }
 
-task<shutdown_report> server_core::await_signal(signal_set& asked, shutdown_options options) {
-  const result<int> heard = co_await asked.next();
-  if (!heard && heard.error() != std::errc::operation_canceled) throw std::system_error(heard.error());
+task<shutdown_report> server_core::await_signal(signal_set& signals_received, shutdown_options options) {
+  const result<int> received = co_await signals_received.next();
+  if (!received && received.error() != std::errc::operation_canceled) throw std::system_error(received.error());
   co_return co_await graceful_shutdown(options);
 }
 
@@ -101,9 +101,9 @@ void server_core::join_connections_here() noexcept {
 }
 
 shutdown_report server_core::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
-  signal_set asked(signals);
-  auto ended = runtime_ ? spawn(*runtime_, &server_core::await_signal, this, std::ref(asked), options)
-                        : spawn(*loop_, &server_core::await_signal, this, std::ref(asked), options);
+  signal_set signals_received(signals);
+  auto ended = runtime_ ? spawn(*runtime_, &server_core::await_signal, this, std::ref(signals_received), options)
+                        : spawn(*loop_, &server_core::await_signal, this, std::ref(signals_received), options);
   while (loop_ && !ended.done()) loop_->run_until(ended);
   return sync_wait(ended);
 }
@@ -114,10 +114,10 @@ void server_core::kill_and_join() noexcept {
   if (!is_running()) return;
   expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
           "await graceful_shutdown(), before the server is destroyed", options_.connection.name.c_str());
-  for (join_handle<>& one : acceptors_) one.cancel();
+  for (join_handle<>& acceptor : acceptors_) acceptor.cancel();
   if (!over_) lingerer_->end();
   if (!over_) connections_.kill();
-  for (join_handle<>& one : acceptors_) static_cast<void>(join_here(one));
+  for (join_handle<>& acceptor : acceptors_) static_cast<void>(join_here(acceptor));
   acceptors_.clear();
   spare_.reset();
   if (lingering_) static_cast<void>(join_here(lingering_));

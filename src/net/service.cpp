@@ -43,8 +43,8 @@ std::string text_of(const std::exception_ptr& error) {
 }
 
 void append_counts(std::string& text, std::size_t cancelled, std::size_t killed, std::size_t remaining) {
-  text += std::to_string(cancelled) + " cancelled, " + std::to_string(killed) + " killed, " + std::to_string(remaining) +
-          " left";
+  text += std::to_string(cancelled) + " cancelled, " + std::to_string(killed) + " killed, " +
+          std::to_string(remaining) + " left";
 }
 
 }  // namespace

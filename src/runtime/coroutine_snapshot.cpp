@@ -72,7 +72,8 @@ void coroutine_snapshot::sort() noexcept { std::sort(entries_.begin(), entries_.
 
 void coroutine_snapshot::take(const scheduled& member, const context* below) {
   if (below && !is_below(member, below)) return;
-  entries_.push_back({reinterpret_cast<std::uintptr_t>(&member), {member.name(), place_of_spawn(member), is_daemon(member), shutdown_step::none}});
+  entries_.push_back({reinterpret_cast<std::uintptr_t>(&member),
+                      {member.name(), place_of_spawn(member), is_daemon(member), shutdown_step::none}});
 }
 
 bool coroutine_snapshot::contains(const entry& other) const noexcept {

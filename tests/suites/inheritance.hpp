@@ -215,9 +215,7 @@ void check_bodies_of_the_target(Executor& place) {
   check_row(later.child, {from::target, from::target, from::none, from::none}, "the body of a shared_task");
 
   in_request(place, [&]() -> hocket::task<> {
-    CHECK(!hocket::post(place, [&] {
-      later.record();
-    }));
+    CHECK(!hocket::post(place, [&] { later.record(); }));
     co_return;
   });
   later.finish(place);

@@ -85,7 +85,8 @@ class server {
   server_counts counts() const noexcept;
 
   // Changes the limit of this server (serve_options::max_connections; 0 lets no connection begin). Present connections
-  // go on, also if they are more than that. A server without a limit of its own stays under the limit of the process, too.
+  // go on, also if they are more than that. A server without a limit of its own stays under the limit of the process,
+  // too.
   void set_max_connections(std::size_t limit) noexcept;
 
   // Shuts the server down within the times of the options. Await it in a coroutine. Throws std::bad_alloc; then it may

@@ -31,12 +31,12 @@
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/blocking_pool.hpp>
-#include <hocket/runtime/runtime.hpp>
 #include <hocket/runtime/detail/shutdown_list.hpp>
+#include <hocket/runtime/runtime.hpp>
 #include <exception>
-#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <initializer_list>
 #include <string>
 #include <vector>

@@ -14,8 +14,8 @@
 // from the executor's next look at the clock, as in within.hpp.
 //
 // now() is the time of the executor that runs the caller: with a clock of the program's own (manual_clock), that
-// clock's. Sleeps and deadlines use the same. On a thread that runs no coroutine, also in a call of blocking(), it is the
-// machine's monotonic clock (std::chrono::steady_clock). Any thread.
+// clock's. Sleeps and deadlines use the same. On a thread that runs no coroutine, also in a call of blocking(), it is
+// the machine's monotonic clock (std::chrono::steady_clock). Any thread.
 //
 // Errors. operation_canceled: the coroutine was cancelled first. timed_out: a deadline passed first (of within, or of
 // the context). An executor without timers is fatal.

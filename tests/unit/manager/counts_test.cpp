@@ -35,12 +35,12 @@ TEST_CASE("a reply that is given, failed, late or dropped is expected no longer"
   manual_clock clock;
   loop lp({.clock = &clock});
   task_manager tm(lp);
-  auto given = tm.expect<int>({});
+  auto completed = tm.expect<int>({});
   auto failed = tm.expect<int>({});
   auto late = tm.expect<int>({.within = 1s});
   auto dropped = std::make_optional(tm.expect<int>({}));
   CHECK(tm.counts().expected == 4);
-  CHECK(!tm.complete(given.id(), 1));
+  CHECK(!tm.complete(completed.id(), 1));
   CHECK(tm.counts().expected == 3);
   CHECK(!tm.fail(failed.id(), std::make_error_code(std::errc::io_error)));
   CHECK(tm.counts().expected == 2);

@@ -8,9 +8,9 @@
 // same, unless its name or place differs.
 #pragma once
 #include <hocket/core/detail/registry.hpp>
+#include <hocket/runtime/detail/shutdown_list.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
-#include <hocket/runtime/detail/shutdown_list.hpp>
 #include <vector>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -32,9 +32,7 @@ class coroutine_snapshot {
     std::uintptr_t address;
     stopped_coroutine coroutine;
   };
-  static bool is_less(const entry& first, const entry& second) noexcept {
-    return first.address < second.address;
-  }
+  static bool is_less(const entry& first, const entry& second) noexcept { return first.address < second.address; }
   void take(const scheduled& member, const context* below);
   void sort() noexcept;
   bool contains(const entry& other) const noexcept;
