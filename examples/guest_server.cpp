@@ -31,7 +31,7 @@ task<result<int>> ask(socket_address where, int& ticks, tcp::server& server) {
     ++answers;
   }
   peer.close();
-  co_await server.shutdown({.drain = 10s});
+  co_await server.graceful_shutdown({.drain = 10s});
   co_return answers;
 }
 

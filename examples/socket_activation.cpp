@@ -73,7 +73,7 @@ task<result<void>> echo_datagrams(udp::socket socket) {
   }
 }
 
-task<shutdown_report> end_server(tcp::server& server) { co_return co_await server.shutdown({.drain = 1s}); }
+task<shutdown_report> end_server(tcp::server& server) { co_return co_await server.graceful_shutdown({.drain = 1s}); }
 
 int main(int argc, char** argv) {
   signal_set signals{SIGTERM};

@@ -48,7 +48,7 @@ int main() {
   auto client = spawn(lp, [&] {
     const bool right = ask(where, "level") == "info" && ask(where, "level debug") == "ok" &&
                        ask(where, "level") == "debug" && ask(where, "jump") == "what?";
-    static_cast<void>(await(server.shutdown({.drain = 1s})));
+    static_cast<void>(await(server.graceful_shutdown({.drain = 1s})));
     return right;
   });
   lp.run();

@@ -73,6 +73,6 @@ int main() {
   runtime rt;
   auto server = tcp::serve(rt, "127.0.0.1:0", serve, std::ref(of)).value();
   const auto right = sync_wait(spawn(rt, try_it, server.local_address()));
-  sync_wait(server.shutdown({.drain = 1s}));
+  sync_wait(server.graceful_shutdown({.drain = 1s}));
   return right && *right ? 0 : 1;
 }

@@ -22,6 +22,7 @@
 #include <hocket/net/address.hpp>
 #include <hocket/net/copy_bidirectional.hpp>
 #include <hocket/net/serve.hpp>
+#include <hocket/net/service.hpp>
 #include <hocket/net/socket_stream.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/net/udp.hpp>

@@ -50,6 +50,15 @@ bool stop_source::raise(stop_level level, bool by_deadline) noexcept {
   return true;
 }
 
+// A node that is attached to the slot meanwhile makes the exchange fail, and one for a list waits for the mutex.
+bool stop_source::withdraw_cancel() noexcept {
+  locked guard(mutex_);
+  word cancelled = cancel_bit;
+  if (!open_.empty() || !shielded_.empty()) return false;
+  // ORDER: relaxed, pairs with nothing: a node that is attached before or after it belongs to either order.
+  return word_.compare_exchange_strong(cancelled, 0, std::memory_order_relaxed, std::memory_order_relaxed);
+}
+
 // A node to be fired, or a borrowed link.
 stop_node* stop_source::pop(stop_level level) noexcept {
   if (stop_node* node = pop_slot(level)) return node;

@@ -1,3 +1,32 @@
+// The count of a scope is one word. Each of its parts is a share that keeps the scope: a join ends, and the scope may
+// be destroyed, when the word is 0.
+//
+//   bits 0..29   children: other than daemons, and requests in progress
+//   bit  30      `pinned`; see below
+//   bit  31      `own`: the share of the scope, unless a join waits
+//   bits 32..62  daemons
+//   bit  63      `watched`: there were daemons, and they are not cancelled
+//
+// # The end of a join
+//
+//   1. The join releases `own`.
+//   2. The thread that takes the low half to 0 *drains* the scope. If the word is 0, it wakes the joiner. Otherwise, if
+//      `watched` is set, that share is now the thread's: it cancels the daemons, and then releases the share.
+//   3. The last share of all wakes the joiner.
+//
+// # Hazards
+//
+// If a daemon spawns a child on a drained scope, and that child ends, then the low half becomes 0 again, and a second
+// thread could take `watched` for its own, while the first one ends the scope. Prevented: enroll() that finds the low
+// half 0 sets `pinned` before the child begins. `pinned` is released with the last share of the high half, so the low
+// half does not become 0 while `watched` is set.
+//
+// If a request takes a share of a drained scope and releases it, then the same happens. Prevented: its share is in the
+// high half then.
+//
+// If a daemon is spawned after the daemons were cancelled, then nothing may cancel it. Prevented: while other daemons
+// run, the group stays cancelled, and the new daemon begins cancelled. The first daemon after them renews the group
+// and sets `watched` again. Its spawner is a child, so the scope is not drained meanwhile.
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/detail/current.hpp>
 #include <hocket/core/detail/scheduled.hpp>
@@ -26,7 +55,7 @@ executor& running_executor() noexcept {
 
 spawn_target* target_of_caller() noexcept {
   scheduled* self = current_context().coroutine();
-  return self ? &self->target().for_children() : nullptr;
+  return self ? &self->target().for_scopes() : nullptr;
 }
 
 }  // namespace
@@ -60,8 +89,10 @@ scope::~scope() {
 }
 
 std::size_t scope::size() const noexcept {
-  // ORDER: acquire, pairs with the fetch_sub in release_shares(): what the children did is visible.
-  return count_.load(std::memory_order_acquire) & ~own;
+  // ORDER: acquire, pairs with the fetch_sub in release_shares() and the compare-exchange in release_daemons(): what
+  // the children did is visible.
+  const std::uint64_t shares = count_.load(std::memory_order_acquire);
+  return static_cast<std::size_t>((shares & children_bits) + (shares & daemon_bits) / one_daemon);
 }
 
 // The exception may be that of a kill, which the link is about to hand on: no child is to take it for a cancellation.
@@ -72,14 +103,25 @@ void scope::fail() noexcept {
   stop_.request(above && above->killed() ? stop_level::kill : stop_level::cancel);
 }
 
-// With a share of the count, so that the scope does not end under it, by whichever child ends because of it. No share
-// can be had of a count of zero: then the scope has been joined, and the caller knows otherwise that it stays.
+// With a share of the count, so that the scope does not end under it, by a child that ends because of it. A count of
+// zero has no shares: then the scope has been joined, and the caller knows otherwise that it stays.
 void scope::request(stop_level level) noexcept {
-  // ORDER: relaxed, pairs with nothing: the share only keeps the count from zero.
-  std::size_t seen = count_.load(std::memory_order_relaxed);
-  while (seen != 0 && !count_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) continue;
+  const std::uint64_t share = share_for_request();
   stop_.request(level);
-  if (seen != 0) release_shares(1);
+  if (share == one_child) release_shares(1);
+  else if (share == one_daemon) release_daemons(one_daemon);
+}
+
+// 0: there is none.
+std::uint64_t scope::share_for_request() noexcept {
+  // ORDER: relaxed, pairs with nothing: the share only keeps the count from zero.
+  std::uint64_t before = count_.load(std::memory_order_relaxed);
+  while (before != 0) {
+    const std::uint64_t share = static_cast<std::uint32_t>(before) != 0 ? one_child : one_daemon;
+    // ORDER: relaxed, as above.
+    if (count_.compare_exchange_weak(before, before + share, std::memory_order_relaxed)) return share;
+  }
+  return 0;
 }
 
 void scope::begin_join(suspension& wait, waiter& entry) noexcept {
@@ -91,10 +133,14 @@ void scope::begin_join(suspension& wait, waiter& entry) noexcept {
 }
 
 std::error_code scope::enroll(std::size_t count) noexcept {
-  if (std::error_code refused = target_ ? target_->enroll_children(count) : std::error_code{}) return refused;
+  const std::error_code refused = target_ ? target_->enroll_children(count) : std::error_code{};
+  if (refused) return refused;
   // ORDER: relaxed, pairs with nothing: the spawner keeps the scope from ending.
-  count_.fetch_add(count, std::memory_order_relaxed);
-  return {};
+  const std::uint64_t before = count_.fetch_add(count, std::memory_order_relaxed);
+  // ORDER: relaxed, as above.
+  if (static_cast<std::uint32_t>(before) == 0) [[unlikely]]
+    count_.fetch_or(pinned, std::memory_order_relaxed);
+  return refused;
 }
 
 void scope::leave() noexcept {
@@ -106,8 +152,63 @@ void scope::leave() noexcept {
 // By a child, a request or the joiner. The scope may be gone afterwards.
 void scope::release_shares(std::size_t count) noexcept {
   // ORDER: acq_rel, pairs with itself on the other sides: the last one finds the joiner, who sees what the others did.
-  if (count_.fetch_sub(count, std::memory_order_acq_rel) == count) leave_joined();
+  const std::uint64_t before = count_.fetch_sub(count, std::memory_order_acq_rel);
+  if (static_cast<std::uint32_t>(before) != count) return;
+  if (before == count) leave_joined();
+  else if (before & watched) cancel_daemons();
 }
+
+// --- daemons
+
+spawn_target& scope::daemons() {
+  daemon_group& group = daemons_.get_or_make(*this, target_);
+  // ORDER: relaxed, pairs with nothing: see the last hazard above.
+  if ((count_.load(std::memory_order_relaxed) & (watched | daemon_bits)) == 0) group.renew();
+  return group;
+}
+
+std::error_code scope::enroll_daemons(std::size_t count, bool) noexcept {
+  spawn_target* const below = daemons_.get()->below();
+  const std::error_code refused = below ? below->enroll_children(count) : std::error_code{};
+  if (refused) return refused;
+  // ORDER: relaxed, pairs with nothing: the spawner keeps the scope from ending.
+  std::uint64_t before = count_.load(std::memory_order_relaxed);
+  std::uint64_t next = 0;
+  do {
+    next = before + count * one_daemon;
+    if (!(before & daemon_bits)) next |= watched;
+    // ORDER: relaxed, as above.
+  } while (!count_.compare_exchange_weak(before, next, std::memory_order_relaxed));
+  return refused;
+}
+
+void scope::leave_daemon() noexcept {
+  spawn_target* const below = daemons_.get()->below();  // the scope may be gone after the next line
+  release_daemons(one_daemon);
+  if (below) below->leave();
+}
+
+// By the thread that has drained the scope. The scope may be gone afterwards.
+void scope::cancel_daemons() noexcept {
+  daemons_.get()->cancel();
+  release_daemons(watched);
+}
+
+// The scope may be gone afterwards.
+void scope::release_daemons(std::uint64_t shares) noexcept {
+  // ORDER: relaxed, pairs with nothing: the compare-exchange verifies it.
+  std::uint64_t before = count_.load(std::memory_order_relaxed);
+  std::uint64_t next = 0;
+  do {
+    next = before - shares;
+    if (!(next & (watched | daemon_bits))) next &= ~pinned;
+    // ORDER: acq_rel, pairs with the fetch_sub in release_shares() and with itself: the last one finds the joiner, who
+    // sees what the others did.
+  } while (!count_.compare_exchange_weak(before, next, std::memory_order_acq_rel, std::memory_order_relaxed));
+  if (next == 0) leave_joined();
+}
+
+// --- the end of a join
 
 // The last one is gone, and somebody joins. The scope takes its share back first: it may be gone after the grant.
 void scope::leave_joined() noexcept {

@@ -21,6 +21,7 @@ task_id managed_entry::id() const noexcept {
 
 void managed_entry::begin_use(const entry_options& options) noexcept {
   state = entry_state::opening;
+  is_daemon = options.daemon;
   asked = outcome_kind::none;
   coroutine = nullptr;
   belongs_to = options.group;
@@ -92,13 +93,18 @@ bool managed_entry::detach(waiter& entry) noexcept {
 // --- spawn_target, of its coroutine
 
 executor& managed_entry::home() noexcept { return table.core->home(); }
-context& managed_entry::parent_context() noexcept { return table.core->parent_context(); }
+context& managed_entry::parent_context() noexcept {
+  return is_daemon ? table.core->daemon_context() : table.core->parent_context();
+}
 unhandled_handler managed_entry::on_unhandled() const noexcept { return table.core->on_unhandled(); }
 spawn_target& managed_entry::for_children() noexcept { return table.core->children(); }
+spawn_target& managed_entry::for_scopes() noexcept {
+  return is_daemon ? table.core->present_daemons() : table.core->children();
+}
 
 // Of the one coroutine that it is for. What is refused below has no place any more.
 std::error_code managed_entry::enroll(std::size_t count) noexcept {
-  const std::error_code refused = table.core->on().enroll(count);
+  const std::error_code refused = table.core->target_below(is_daemon).enroll(count);
   if (!refused) return {};
   table.core->refuse(*this);
   return refused;

@@ -41,6 +41,7 @@ struct entry_options {
   task_group group;
   void* data;
   std::source_location at;
+  bool daemon;
 };
 
 enum class entry_state : std::uint8_t { free, opening, coroutine, reply, leaving };
@@ -71,12 +72,14 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   void leave() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
   spawn_target& for_children() noexcept override;
+  spawn_target& for_scopes() noexcept override;
   std::uint64_t coroutine_id() const noexcept override { return static_cast<std::uint64_t>(id()); }
 
   shard& table;
   const std::uint32_t number;  // in its table
   std::uint32_t use = 1;       // the number of the present use, or of the next
   entry_state state = entry_state::free;
+  bool is_daemon = false;
   outcome_kind asked = outcome_kind::none;  // by the manager
   scheduled* coroutine = nullptr;
   const promise_kind* kind = nullptr;  // of a reply, as the next

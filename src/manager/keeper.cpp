@@ -38,10 +38,12 @@ void keeper::want(time_point deadline) {
 
 void keeper::want_locked(time_point deadline) {
   if (phase_ == phase::resting) {
-    if (core_.live() == 0) return;  // what it was for has ended, and nobody would have it rest again
+    if (core_.is_empty()) return;  // what it was for has ended, and nobody would have it rest again
     std::coroutine_handle<> handle = open(static_cast<stand_in&>(*this));
-    if (core_.on().enroll_children(1))
-      return close(with_header<migratable_header>(handle));  // its end lets nothing pass
+    spawn_target* const below = core_.live() == 0 ? core_.daemons_below() : nullptr;
+    spawn_target& on = below ? *below : core_.on();
+    if (on.enroll_children(1)) return close(with_header<migratable_header>(handle));  // its end lets nothing pass
+    enrolled_ = &on;
     core_.hold();
     set_first(deadline);
     if (timers_here()) {
@@ -68,26 +70,47 @@ void keeper::arm(time_point deadline) noexcept {
 }
 
 void keeper::rest() noexcept {
+  bool rests = false;
+  spawn_target* before = nullptr;
   {
     locked guard(mutex_);
     if (phase_ != phase::armed) return;
-    const time_point before = first();
+    const time_point deadline = first();
     set_first(time_point::max());
-    if (core_.live() != 0) return set_first(before);
-    if (!timers_->fire_here()) {
-      phase_ = phase::recalled;
-      static_cast<void>(timers_->detach(*this));
-      return;
+    if (core_.is_empty()) {
+      rests = take_alarm_back();
+    } else {
+      set_first(deadline);
+      before = join_daemons();
     }
-    if (!timers_->detach(*this)) return;  // it fires just now
-    phase_ = phase::resting;
   }
-  come_to_rest();
+  if (before) before->leave();
+  if (rests) come_to_rest();
+}
+
+// False: it will fire.
+bool keeper::take_alarm_back() noexcept {
+  if (!timers_->fire_here()) {
+    phase_ = phase::recalled;
+    static_cast<void>(timers_->detach(*this));
+    return false;
+  }
+  if (!timers_->detach(*this)) return false;  // it fires just now
+  phase_ = phase::resting;
+  return true;
+}
+
+// If only daemons are in the manager, enrols among the daemons below. Returns the target to leave then; null: it has
+// not changed.
+spawn_target* keeper::join_daemons() noexcept {
+  spawn_target* const below = core_.live() == 0 ? core_.daemons_below() : nullptr;
+  if (!below || enrolled_ == below || below->enroll_children(1)) return nullptr;
+  return std::exchange(enrolled_, below);
 }
 
 // What it had taken as it left `resting` is given up, at last.
 void keeper::come_to_rest() noexcept {
-  spawn_target& on = core_.on();
+  spawn_target& on = *enrolled_;
   core_.let_go();
   on.leave();
 }
@@ -108,17 +131,23 @@ void keeper::turn() noexcept {
     set_first(time_point::max());
   }
   time_point next = core_.expire();
+  bool rests = false;
+  spawn_target* before = nullptr;
   {
     locked guard(mutex_);
     next = std::min(next, first());
     set_first(time_point::max());  // before the look, as in rest()
-    if (next != time_point::max() && core_.live() != 0) {
+    rests = next == time_point::max() || core_.is_empty();
+    if (rests) {
+      phase_ = phase::resting;
+    } else {
       set_first(next);
-      return arm(next);
+      before = join_daemons();
+      arm(next);
     }
-    phase_ = phase::resting;
   }
-  come_to_rest();
+  if (before) before->leave();
+  if (rests) come_to_rest();
 }
 
 }}}  // namespace hocket::detail

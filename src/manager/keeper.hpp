@@ -13,7 +13,9 @@
 //   turning   on the executor: what is due passes   -> armed for the next, or resting
 //
 // In all but `resting` it holds the inside of the manager, and is enrolled at the target below, so neither ends before
-// it. It rests as soon as nothing is live in the manager: so a loop that has nothing else to do does not wait for it.
+// it. It rests as soon as nothing is in the manager: so a loop that has nothing else to do does not wait for it. If
+// only daemons are in the manager, it is enrolled among the daemons of the target below, because it must hold no drain
+// for them.
 //
 // A deadline that is set beside that: want() reads `first_`, and does nothing if that is early enough. rest() and the
 // end of a turn write `first_` = never, and then look whether anything is live; the setter is counted as live before it
@@ -25,7 +27,11 @@
 #include <hocket/core/detail/stand_in.hpp>
 #include <hocket/core/detail/timer.hpp>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+namespace hocket { inline namespace HOCKET_ABI {
+
+class spawn_target;
+
+namespace detail {
 
 class manager_core;
 
@@ -45,6 +51,8 @@ class keeper final : private timer_node, private stand_in {
   void turn() noexcept;
   void arm(time_point deadline) noexcept;
   void come_to_rest() noexcept;
+  bool take_alarm_back() noexcept;
+  spawn_target* join_daemons() noexcept;
   void set_first(time_point deadline) noexcept;
   time_point first() const noexcept;
   timer_service* timers_here() const noexcept;
@@ -55,9 +63,12 @@ class keeper final : private timer_node, private stand_in {
   manager_core& core_;
   thread_mutex mutex_;
   phase phase_ = phase::resting;
-  timer_service* timers_ = nullptr;  // where it is armed
+  spawn_target* enrolled_ = nullptr;  // where it is enrolled, unless it rests
+  timer_service* timers_ = nullptr;   // where it is armed
   runnable post_{};
   atomic<std::int64_t> first_;
 };
 
-}}}  // namespace hocket::detail
+}  // namespace detail
+
+}}  // namespace hocket

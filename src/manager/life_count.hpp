@@ -1,7 +1,7 @@
 // How long the inside of a task manager lives: what is live in it, and who else holds it, in one word.
 //
 //   low half    what is *live*: coroutines, those without an id included, and replies
-//   high half   the *holders*: the manager, expectations, waits, the keeper while it is under way
+//   high half   the *holders*: the manager, expectations, waits, daemons, the keeper while it is under way
 //
 // Whoever takes the last of all frees the inside. The last live one becomes a holder as it goes, in the same step: it
 // has to tell those who join, and the keeper, and the manager may be gone by then.
@@ -45,6 +45,12 @@ class life_count {
   void hold() noexcept {
     // ORDER: relaxed, pairs with nothing: who copies a reference has one.
     word_.fetch_add(one_holder, std::memory_order_relaxed);
+  }
+  // Of daemons that are counted already.
+  void hold_daemons(std::size_t count) noexcept {
+    // ORDER: forbids that keeper::first() is read before the daemons are counted, against keeper::rest(), which reads
+    // this word before it reads their number for the last time.
+    word_.fetch_add(count * one_holder, std::memory_order_seq_cst);
   }
   // True: that was the last of all.
   [[nodiscard]] bool let_go() noexcept {

@@ -48,17 +48,55 @@ void manager_core::let_go() noexcept {
   if (lives_.let_go()) delete this;
 }
 
+// By a holder: nothing is live, or no daemon.
 void manager_core::none_left() noexcept {
   if (keeps_time()) keeper_.rest();
+  cancel_daemons_of_join();
   for (;;) {
     grant joiner;
     {
       locked guard(joining_);
-      if (live() == 0) joiner = joiners_.claim_first();
+      if (is_empty()) joiner = joiners_.claim_first();
       if (!joiner) return;
     }
     joiner.post();
   }
+}
+
+// --- daemons
+
+daemon_group& manager_core::daemons() {
+  daemon_group& group = daemon_group_.get_or_make(children_, &on_);
+  if (daemons_.size() == 0) group.renew();
+  return group;
+}
+
+void manager_core::enter_daemons(std::size_t count) noexcept {
+  daemons_.enter(count);
+  lives_.hold_daemons(count);
+  cancel_daemons_of_join();
+}
+
+void manager_core::leave_daemon() noexcept {
+  daemons_.leave();
+  if (is_empty()) none_left();
+  let_go();
+}
+
+void manager_core::leave_as(bool daemon) noexcept {
+  if (daemon) leave_daemon();
+  else leave();
+}
+
+// By a holder.
+void manager_core::cancel_daemons_of_join() noexcept {
+  if (!daemon_group_.get()) return;
+  bool is_joined = false;
+  {
+    locked guard(joining_);
+    is_joined = !joiners_.empty() && live() == 0;
+  }
+  if (is_joined) daemon_group_.cancel();
 }
 
 // --- places
@@ -73,12 +111,18 @@ shard& manager_core::shard_here() noexcept {
 
 // Null: it is at its limit, or closed.
 managed_entry* manager_core::open(const entry_options& options, std::error_code& why) {
-  if (!lives_.admit(limit_)) why = make_error_code(at_limit_.error);
+  if (options.daemon) static_cast<void>(daemons()), enter_daemons(1);
+  else if (!lives_.admit(limit_)) return refuse_place(make_error_code(at_limit_.error), why);
   // ORDER: relaxed, pairs with the store in close(): a spawn beside it comes before it, or after.
-  else if (closed_.load(std::memory_order_relaxed)) why = canceled(), leave();
-  else return &open_admitted(options);
+  if (!closed_.load(std::memory_order_relaxed)) return &open_admitted(options);
+  leave_as(options.daemon);
+  return refuse_place(canceled(), why);
+}
+
+managed_entry* manager_core::refuse_place(std::error_code why, std::error_code& reason) noexcept {
   // ORDER: relaxed, pairs with nothing: a statistic.
   refused_.fetch_add(1, std::memory_order_relaxed);
+  reason = why;
   return nullptr;
 }
 
@@ -92,7 +136,7 @@ managed_entry& manager_core::open_admitted(const entry_options& options) {
     return *entry;
   } catch (...) {
     if (entry) close_place(*entry);
-    else leave();
+    else leave_as(options.daemon);
     throw;
   }
 }
@@ -117,13 +161,14 @@ void manager_core::leave_group(managed_entry& entry) noexcept {
 }
 
 void manager_core::close_place(managed_entry& entry) noexcept {
+  const bool is_daemon = entry.is_daemon;
   bool grouped = false;
   {
     locked guard(entry.table.mutex);
     grouped = end_use(entry);
   }
   if (grouped) leave_group(entry);
-  leave();
+  leave_as(is_daemon);
 }
 
 spawn_target& manager_core::refusing(std::error_code why) noexcept {
@@ -139,7 +184,7 @@ void manager_core::refuse(managed_entry& entry) noexcept {
 }
 
 void manager_core::end(managed_entry& entry) noexcept {
-  spawn_target& on = on_;
+  spawn_target& on = target_below(entry.is_daemon);
   conclude(entry);
   on.leave();
 }
@@ -147,6 +192,7 @@ void manager_core::end(managed_entry& entry) noexcept {
 // Whether it ran or not. The inside may be gone afterwards.
 void manager_core::conclude(managed_entry& entry) noexcept {
   scheduled* const coroutine = entry.coroutine;
+  const bool is_daemon = entry.is_daemon;
   grants told;
   bool grouped = false;
   {
@@ -159,7 +205,7 @@ void manager_core::conclude(managed_entry& entry) noexcept {
   if (grouped) leave_group(entry);
   told.post();
   coroutine->release();
-  leave();
+  leave_as(is_daemon);
 }
 
 // --- by id
@@ -244,13 +290,16 @@ void manager_core::begin_wait(task_id id, suspension& wait, waiter& entry, std::
 
 // --- joining
 
+// Holds the inside: the wait may be over, and have let it go, once it is enlisted.
 void manager_core::begin_join(suspension& wait, waiter& entry) noexcept {
-  locked guard(joining_);
-  if (live() == 0) {
-    [[maybe_unused]] const bool taken = wait.take_now(entry, *this);
-    return;
+  hold();
+  {
+    locked guard(joining_);
+    if (!is_empty()) joiners_.enlist(wait, *this, entry);
+    else [[maybe_unused]] const bool taken = wait.take_now(entry, *this);
   }
-  joiners_.enlist(wait, *this, entry);
+  cancel_daemons_of_join();
+  let_go();
 }
 
 // The running code is, or is below, one of its coroutines.
@@ -262,9 +311,7 @@ bool manager_core::runs_here() const noexcept {
 
 task_id manager_core::current() const noexcept {
   const scheduled* self = current_context().coroutine();
-  if (!self || &self->target().parent_context() != context_.get() || &self->target() == &children_)
-    return task_id::none;
-  return static_cast<managed_entry&>(self->target()).id();
+  return self && &self->target().for_children() == &children_ ? task_id(self->target().coroutine_id()) : task_id::none;
 }
 
 bool manager_core::detach(waiter& entry) noexcept {
@@ -284,6 +331,19 @@ std::error_code manager_core::child_target::enroll_children(std::size_t count) n
   if (std::error_code refused = core.on_.enroll_children(count)) return refused;
   core.enter(count);
   return {};
+}
+
+std::error_code manager_core::child_target::enroll_daemons(std::size_t count, bool are_children) noexcept {
+  spawn_target& below = core.target_below(true);
+  if (std::error_code refused = are_children ? below.enroll_children(count) : below.enroll(count)) return refused;
+  core.enter_daemons(count);
+  return {};
+}
+
+void manager_core::child_target::leave_daemon() noexcept {
+  spawn_target& below = core.target_below(true);
+  core.leave_daemon();
+  below.leave();
 }
 
 void manager_core::child_target::leave() noexcept {

@@ -13,9 +13,14 @@
 // nor while a coroutine is stopped, a wait granted or a promise failed. The keeper's is held while it sets its timer.
 //
 // What is just being spawned or promised is not there yet: whoever stops its group or everything by id comes before it.
+// Daemons are counted apart from live coroutines and replies, and each holds the inside. If a join waits, and nothing
+// is live, the daemons are cancelled: by the join, by the end of the last live coroutine, and by the spawn of a later
+// daemon. All three read the joiners under their lock, so the last of them finds the others.
+//
 // cancel_all() and kill_all() are meant for what comes, too. A coroutine finds that in the stop source of the manager;
 // a reply looks for it as it is published, under the lock that the sweep takes, too: so one of them sees the other.
 #pragma once
+#include <hocket/core/detail/daemon_group.hpp>
 #include <hocket/core/detail/wait_queue.hpp>
 #include <manager/groups.hpp>
 #include <manager/keeper.hpp>
@@ -32,8 +37,14 @@ class manager_core final : private wait_source {
   void enter(std::size_t count) noexcept { lives_.enter(count); }
   void leave() noexcept;  // may free it
   void hold() noexcept { lives_.hold(); }
-  void let_go() noexcept;  // may free it
-  std::size_t live() const noexcept { return lives_.live(); }
+  void let_go() noexcept;                                      // may free it
+  std::size_t live() const noexcept { return lives_.live(); }  // without daemons
+  std::size_t size() const noexcept {
+    return daemons_.plus([this]() noexcept { return live(); });
+  }
+  bool is_empty() const noexcept { return size() == 0; }
+  void enter_daemons(std::size_t count) noexcept;
+  void leave_daemon() noexcept;  // may free it
 
   // --- places
   managed_entry* open(const entry_options& options, std::error_code& why);  // null: refused, and why; throws bad_alloc
@@ -69,6 +80,17 @@ class manager_core final : private wait_source {
   bool keeps_time() const noexcept { return &time_ == &home_clock_; }
   executor& home() const noexcept { return home_; }
   spawn_target& on() const noexcept { return on_; }
+  // Where the manager enrols its coroutines, and its daemons: there was one.
+  spawn_target& target_below(bool daemon) const noexcept { return daemon ? *daemons_below() : on_; }
+  // Null: there was no daemon.
+  spawn_target* daemons_below() const noexcept {
+    const daemon_group* const group = daemon_group_.get();
+    return group ? group->below() : nullptr;
+  }
+  daemon_group& daemons();  // throws bad_alloc
+  // There was a daemon.
+  spawn_target& present_daemons() const noexcept { return *daemon_group_.get(); }
+  context& daemon_context() const noexcept { return present_daemons().parent_context(); }
   spawn_target& children() noexcept { return children_; }
   context& parent_context() const noexcept { return *context_; }
   stop_source& stops() noexcept { return stop_; }
@@ -89,6 +111,9 @@ class manager_core final : private wait_source {
     std::error_code enroll(std::size_t count) noexcept override;
     std::error_code enroll_children(std::size_t count) noexcept override;
     void leave() noexcept override;
+    spawn_target& daemons() override { return core.daemons(); }
+    std::error_code enroll_daemons(std::size_t count, bool are_children) noexcept override;
+    void leave_daemon() noexcept override;
     unhandled_handler on_unhandled() const noexcept override { return core.unhandled_; }
     bool runs_by_itself() const noexcept override { return core.on_.runs_by_itself(); }
     manager_core& core;
@@ -107,6 +132,9 @@ class manager_core final : private wait_source {
   shard& shard_here() noexcept;
   managed_entry& open_admitted(const entry_options& options);
   time_point deadline_of(const entry_options& options) const noexcept;
+  managed_entry* refuse_place(std::error_code why, std::error_code& reason) noexcept;
+  void leave_as(bool daemon) noexcept;
+  void cancel_daemons_of_join() noexcept;
   void conclude(managed_entry& entry) noexcept;
   static bool end_use(managed_entry& entry) noexcept;
   void leave_group(managed_entry& entry) noexcept;
@@ -131,6 +159,8 @@ class manager_core final : private wait_source {
   refusal closed_target_{*this, errc::cancelled};
   atomic<bool> closed_{false};
   life_count lives_;
+  daemon_count daemons_;  // each is a holder in lives_
+  daemon_slot daemon_group_;
   atomic<std::size_t> refused_{0};
   keeper keeper_{*this};
   groups groups_;

@@ -13,7 +13,8 @@ namespace detail {
 // --- what the templates ask
 
 managed_place::managed_place(manager_core& core, const task_options& options)
-    : entry_(core.open({options.name, options.within, options.group, options.data, options.location}, refused_)),
+    : entry_(core.open({options.name, options.within, options.group, options.data, options.location, options.daemon},
+                       refused_)),
       target_(entry_ ? *entry_ : core.refusing(refused_)),
       options_{.name = options.name,
                .stack_size = options.stack_size,
@@ -50,7 +51,7 @@ void managed_place::bind(scheduled& made) noexcept {
 
 task_id add_promise(manager_core& core, const promise_kind& kind, void* promise, const expect_options& options) {
   std::error_code why;
-  managed_entry* entry = core.open({"", options.within, options.group, options.data, options.location}, why);
+  managed_entry* entry = core.open({"", options.within, options.group, options.data, options.location, false}, why);
   if (!entry) return kind.fail(promise, why), task_id::none;
   task_id id = task_id::none;
   bool late = false;
@@ -91,7 +92,7 @@ void managed_end::begin(suspension& wait, waiter& entry) noexcept {
 
 bool managed_join::try_now() noexcept {
   deadlock_ = core_->runs_here();
-  return deadlock_ || core_->live() == 0;
+  return deadlock_ || core_->is_empty();
 }
 void managed_join::begin(suspension& wait, waiter& entry) noexcept {
   hold();
@@ -113,7 +114,7 @@ task_manager::~task_manager() {
   kill_all();
   link_.reset();
   detail::manager_core& core = *core_;
-  if (core.live() == 0) return;
+  if (core.is_empty()) return;
   if (!current_executor() && !core.on().runs_by_itself()) return;  // its loop's turns are this thread's, and come later
   expects(!core.runs_here(), "a task_manager was destroyed by one of its own coroutines",
           "it would wait for itself: destroy it elsewhere", core.parent_context().name(),
@@ -163,7 +164,7 @@ std::size_t task_manager::list_from(std::uint64_t& place, task_info* buffer, std
   return core_->list_from(place, buffer, capacity);
 }
 
-std::size_t task_manager::size() const noexcept { return core_->live(); }
+std::size_t task_manager::size() const noexcept { return core_->size(); }
 manager_counts task_manager::counts() const noexcept { return core_->counts(); }
 
 time_point task_manager::tick() noexcept {

@@ -18,13 +18,13 @@ using primitive::locked;
 
 // One descriptor that lingers.
 struct lingerer::entry : list_node {
-  explicit entry(open_descriptor& candidate) noexcept : record(candidate) {}
+  entry(open_descriptor& candidate, bool counts) noexcept : record(candidate), is_counted(counts) {}
   entry(const entry&) = delete;
   entry& operator=(const entry&) = delete;
 
   // Null: there is no memory.
-  static entry* make(open_descriptor& candidate) noexcept try {
-    return ::new (allocate_frame(sizeof(entry))) entry(candidate);
+  static entry* make(open_descriptor& candidate, bool is_counted) noexcept try {
+    return ::new (allocate_frame(sizeof(entry))) entry(candidate, is_counted);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -34,6 +34,7 @@ struct lingerer::entry : list_node {
   }
 
   open_descriptor& record;
+  const bool is_counted;
   time_point begun{}, progressed{}, next{};
   std::size_t dropped = 0, unsent = 0;
   std::size_t looks = 0;
@@ -53,12 +54,12 @@ class lingerer::end_guard {
 
 // --- any thread
 
-bool lingerer::take_over(open_descriptor& closed) noexcept {
-  entry* const fresh = entry::make(closed);
+bool lingerer::take(open_descriptor& closed, bool is_counted) noexcept {
+  entry* const fresh = entry::make(closed, is_counted);
   if (!fresh) return false;
   {
     const locked guard(arrivals_mutex_);
-    count_.share();
+    if (is_counted) count_.share();
     arrived_.push_back(*fresh);
   }
   news_.set();
@@ -67,6 +68,7 @@ bool lingerer::take_over(open_descriptor& closed) noexcept {
 
 void lingerer::end() noexcept {
   leave();
+  refused_.leave();
   list<entry> all;
   {
     const locked guard(arrivals_mutex_);
@@ -90,9 +92,10 @@ bool lingerer::is_ended() noexcept {
 void lingerer::close_all(list<entry>& done) noexcept {
   while (!done.empty()) {
     entry& candidate = done.pop_front();
+    const bool is_counted = candidate.is_counted;
     candidate.record.end_lingering();
     entry::free(candidate);
-    count_.end();
+    if (is_counted) count_.end();
   }
 }
 

@@ -70,9 +70,17 @@ class lingerer final : public descriptor_family {
   static constexpr duration patience = std::chrono::seconds(2);
   static constexpr duration longest = std::chrono::seconds(30);
 
-  // What lingers counts there.
+  // Lingering connections count there, but not refused ones.
   explicit lingerer(connection_count& count) noexcept : count_(count) {}
   ~lingerer() { end(); }
+
+  // Instead of descriptor_family::enter().
+  void begin() noexcept {
+    enter();
+    refused_.enter();
+  }
+  // The number of a second family, whose descriptors linger without being counted: peers over the limit.
+  std::uint64_t number_of_refused() const noexcept { return refused_.number(); }
 
   // The coroutine. Once.
   task<> run();
@@ -82,10 +90,20 @@ class lingerer final : public descriptor_family {
  private:
   struct entry;
   class end_guard;
+  class refused_family final : public descriptor_family {
+   public:
+    explicit refused_family(lingerer& owner) noexcept : owner_(owner) {}
+
+   private:
+    bool take_over(open_descriptor& closed) noexcept override { return owner_.take(closed, false); }
+
+    lingerer& owner_;
+  };
   static constexpr std::size_t intervals = 9;    // 1 to 256 ms
   static constexpr std::size_t most_looks = 64;  // at once
 
-  bool take_over(open_descriptor& closed) noexcept override;
+  bool take_over(open_descriptor& closed) noexcept override { return take(closed, true); }
+  bool take(open_descriptor& closed, bool is_counted) noexcept;
   bool is_ended() noexcept;
   time_point inspect_all() noexcept;
   void take_arrived(time_point present) noexcept;
@@ -95,6 +113,7 @@ class lingerer final : public descriptor_family {
   void close_all(list<entry>& done) noexcept;
 
   connection_count& count_;
+  refused_family refused_{*this};
   auto_reset_event news_;  // something has arrived, or the end
 
   primitive::thread_mutex arrivals_mutex_;

@@ -7,6 +7,7 @@
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve.hpp>
+#include <hocket/runtime/detail/coroutine_snapshot.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
@@ -65,7 +66,7 @@ std::error_code server_core::open(listen_target target) {
   set_limit();
   spare_ = std::make_unique<spare_fd>();
   lingerer_ = std::make_unique<lingerer>(count_);
-  lingerer_->enter();
+  lingerer_->begin();
   const spawn_options options{.name = "lingerer"};
   made_task body(lingerer_->run());
   lingering_ = runtime_ ? spawn(*runtime_, options, std::move(body)) : spawn(*loop_, options, std::move(body));
@@ -120,10 +121,9 @@ std::error_code server_core::bind_listeners(const socket_address& address) {
 }
 
 void server_core::set_limit() noexcept {
-  const std::size_t limit = options_.max_connections;
-  if (limit == tcp::serve_options::unlimited) return;
-  if (limit != 0) count_.set_limit(&permits_.emplace(std::min(limit, semaphore::max)));
-  else if (is_of_the_system(listeners_.front())) count_.set_limit(&process_connections());
+  const bool shares = options_.max_connections == 0 && is_of_the_system(listeners_.front());
+  count_.set_limits(options_.max_connections == 0 ? tcp::serve_options::unlimited : options_.max_connections,
+                    shares ? &process_connections() : nullptr);
 }
 
 // --- accepting
@@ -164,25 +164,44 @@ task<> server_core::accept_at(std::size_t index) {
       continue;
     }
     if (!spare_->is_there_beside(*peer, refused_)) continue;
-    semaphore::permits permit;
-    if (count_.limit()) {
-      result<semaphore::permits> acquired = co_await memoryless_wait(count_.limit()->acquire());
+    connection_permits permits;
+    if (!options_.overload_reply.empty() && !count_.try_acquire(permits)) {
+      static_cast<void>(co_await memoryless_wait(within(0s, peer->write_some(options_.overload_reply))));
+      refuse(std::move(*peer));
+      continue;
+    }
+    if (!permits.own) {
+      result<semaphore::permits> acquired = co_await memoryless_wait(count_.own_limit().acquire());
       if (!acquired) {
         increment(refused_);
         break;
       }
-      permit = std::move(*acquired);
+      permits.own = std::move(*acquired);
     }
-    begin_one(std::move(*peer), std::move(permit));
+    if (count_.shared_limit() && !permits.shared) {
+      result<semaphore::permits> acquired = co_await memoryless_wait(count_.shared_limit()->acquire());
+      if (!acquired) {
+        increment(refused_);
+        break;
+      }
+      permits.shared = std::move(*acquired);
+    }
+    begin_one(std::move(*peer), std::move(permits));
   }
   serve_rest(listener);
   listener.close();
 }
 
-void server_core::begin_one(tcp::stream peer, semaphore::permits permit) noexcept {
+// The reply was written. The connection lingers, so that it arrives.
+void server_core::refuse(tcp::stream peer) noexcept {
+  increment(refused_);
+  descriptor_access::record_of(peer).belongs_to(lingerer_->number_of_refused());
+}
+
+void server_core::begin_one(tcp::stream peer, connection_permits permits) noexcept {
   const socket_address address = options_.on_error ? peer.peer_address() : socket_address();
   try {
-    begin(connection(*this, std::move(peer), std::move(permit), address));
+    begin(connection(*this, std::move(peer), std::move(permits), address));
   } catch (...) {
     report(address, std::make_error_code(std::errc::not_enough_memory), std::current_exception());
   }
@@ -191,11 +210,11 @@ void server_core::begin_one(tcp::stream peer, semaphore::permits permit) noexcep
 // What waits in the system's queue would be reset when the listener is closed.
 void server_core::serve_rest(tcp::listener& listener) noexcept {
   for (;;) {
-    semaphore::permits permit;
-    if (count_.limit() && !(permit = count_.limit()->try_acquire())) return;
+    connection_permits permits;
+    if (!count_.try_acquire(permits)) return;
     result<tcp::stream> peer = listener.try_accept();
     if (!peer) return;
-    begin_one(std::move(*peer), std::move(permit));
+    begin_one(std::move(*peer), std::move(permits));
   }
 }
 
@@ -215,12 +234,12 @@ void server_core::notice_once_a_second(std::error_code error) noexcept try {
 
 // --- a connection
 
-server_core::connection::connection(server_core& of, tcp::stream one, semaphore::permits permit,
+server_core::connection::connection(server_core& of, tcp::stream one, connection_permits permits,
                                     const socket_address& address) try
     : peer(std::move(one)), of_(&of) {
   if (of.options_.on_error) address_ = std::make_unique<socket_address>(address);
   descriptor_access::record_of(peer).belongs_to(of.lingerer_->number());
-  of.count_.begin(std::move(permit));
+  of.count_.begin(std::move(permits));
 } catch (...) {
   increment(of.refused_);
 }
@@ -271,102 +290,6 @@ void server_core::connection::fail(std::error_code error, const std::exception_p
   if (address_) of_->report(*address_, error, thrown);
 }
 
-// --- the end
-
-task<bool> server_core::wait_until_empty(duration at_most) {
-  const time_point until = deadline_after(time_here(), at_most);
-  while (connections() != 0) {
-    const result<void> ended = co_await within(until, count_.wait());
-    if (!ended) co_return connections() == 0;
-  }
-  co_return true;
-}
-
-// Each handle is joined once, also if a join throws bad_alloc and shutdown() is called again.
-task<> server_core::join_acceptors() {
-  for (join_handle<>& one : acceptors_) one.cancel();
-  for (; !acceptors_.empty(); acceptors_.pop_back())
-    static_cast<void>(co_await acceptors_.back().join().ignoring(stop_level::kill));
-}
-
-task<> server_core::join_lingerer() {
-  if (!lingering_) co_return;
-  lingerer_->end();
-  static_cast<void>(co_await lingering_.join().ignoring(stop_level::kill));
-  lingering_ = {};
-}
-
-task<shutdown_report> server_core::shutdown(shutdown_options options) {
-  shutdown_report report;
-  co_await join_acceptors();
-  spare_.reset();
-  const std::size_t first = connections();
-  if (lingerer_) descriptor_table::end_when_idle(lingerer_->number());
-  const bool drained = co_await wait_until_empty(options.drain);
-  const std::size_t second = connections();
-  report.drained = first - second;
-  if (!drained) {
-    lingerer_->end();
-    connections_.cancel();
-    const bool cancelled_all = co_await wait_until_empty(options.cancel);
-    const std::size_t third = connections();
-    report.cancelled = second - third;
-    if (!cancelled_all) {
-      connections_.kill();
-      static_cast<void>(co_await wait_until_empty(options.kill));
-      report.remaining = connections();
-      report.killed = third - report.remaining;
-    }
-  }
-  co_await join_lingerer();
-  over_ = true;
-  co_return report;
-}
-
-task<shutdown_report> server_core::await_signal(signal_set& asked, shutdown_options options) {
-  const result<int> heard = co_await asked.next();
-  if (!heard && heard.error() != std::errc::operation_canceled) throw std::system_error(heard.error());
-  co_return co_await shutdown(options);
-}
-
-// By a plain thread: until it has ended.
-template <class T>
-result<T> server_core::join_here(join_handle<T>& handle) {
-  while (loop_ && !handle.done()) loop_->run_until(handle);
-  return sync_wait(handle.join());
-}
-
-// The same, of all connections, and of what their handlers have spawned.
-void server_core::join_connections_here() noexcept {
-  while (loop_ && connections_.size() != 0) loop_->run_for(10ms);
-  static_cast<void>(sync_wait(connections_.join()));
-}
-
-shutdown_report server_core::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
-  signal_set asked(signals);
-  auto ended = runtime_ ? spawn(*runtime_, &server_core::await_signal, this, std::ref(asked), options)
-                        : spawn(*loop_, &server_core::await_signal, this, std::ref(asked), options);
-  while (loop_ && !ended.done()) loop_->run_until(ended);
-  return sync_wait(ended);
-}
-
-bool server_core::is_running() const noexcept { return !acceptors_.empty() || lingering_ || connections_.size() != 0; }
-
-void server_core::kill_and_join() noexcept {
-  if (!is_running()) return;
-  expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
-          "await shutdown(), before the server is destroyed", options_.connection.name.c_str());
-  for (join_handle<>& one : acceptors_) one.cancel();
-  if (!over_) lingerer_->end();
-  if (!over_) connections_.kill();
-  for (join_handle<>& one : acceptors_) static_cast<void>(join_here(one));
-  acceptors_.clear();
-  spare_.reset();
-  if (lingering_) static_cast<void>(join_here(lingering_));
-  lingering_ = {};
-  join_connections_here();
-}
-
 }  // namespace detail
 
 namespace tcp {
@@ -385,7 +308,8 @@ server::~server() {
 const socket_address& server::local_address() const noexcept { return core_->local_address(); }
 std::size_t server::connections() const noexcept { return core_->connections(); }
 server_counts server::counts() const noexcept { return core_->counts(); }
-task<shutdown_report> server::shutdown(shutdown_options options) { return core_->shutdown(options); }
+void server::set_max_connections(std::size_t limit) noexcept { core_->set_max_connections(limit); }
+task<shutdown_report> server::graceful_shutdown(shutdown_options options) { return core_->graceful_shutdown(options); }
 shutdown_report server::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
   return core_->run_until(signals, options);
 }

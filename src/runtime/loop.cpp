@@ -24,18 +24,28 @@ loop::~loop() { end_all(); }
 // --- running
 
 void loop::run() {
-  run_while([](const void* self) noexcept { return static_cast<const loop*>(self)->live() != 0; }, this);
+  if (!run_while([](const void* self) noexcept { return static_cast<const loop*>(self)->others() != 0; }, this)) return;
+  run_while([](const void* self) noexcept { return static_cast<const loop*>(self)->cancels_daemons(); }, this);
 }
 
-void loop::run_while(condition is_unfinished, const void* argument) {
+// Again after each turn: another thread may have renewed the group for a daemon that it spawns.
+bool loop::cancels_daemons() const noexcept {
+  if (live() == 0) return false;
+  daemon_group_.cancel();
+  return true;
+}
+
+// False: stop(), or it would have to sleep and must not.
+bool loop::run_while(condition is_unfinished, const void* argument) {
   begin_run();
   running_scope running(seat_, nullptr);
   while (is_unfinished(argument)) {
     turn(turn_size);
-    if (take_stop()) return;  // after the turn, which has used up the nudge of a stop() that came before
+    if (take_stop()) return false;  // after the turn, which has used up the nudge of a stop() that came before
     if (busy() || !is_unfinished(argument)) continue;
-    if (!rest(time_point::max())) return;
+    if (!rest(time_point::max())) return false;
   }
+  return true;
 }
 
 // What is ready or due as it begins runs, whatever the time: those come first in the queue.
@@ -172,6 +182,10 @@ void loop::end_all() noexcept {
 }
 
 std::size_t loop::live() const noexcept {
+  return daemons_.plus([this]() noexcept { return others(); });
+}
+
+std::size_t loop::others() const noexcept {
   // ORDER: acquire, pairs with the stores in add_live() and the fetch_add there: what the coroutines did is visible.
   // And it keeps this load first: a reader that sees the end of a coroutine then sees that others have spawned it, so
   // the sum is never too small.
@@ -180,14 +194,32 @@ std::size_t loop::live() const noexcept {
   return here + live_elsewhere_.load(std::memory_order_acquire);
 }
 
-std::error_code loop::enroll(std::size_t count) noexcept {
+bool loop::is_closing() const noexcept {
   // ORDER: relaxed, pairs with the store in end_all().
-  if (closing_.load(std::memory_order_relaxed)) return make_error_code(errc::cancelled);
+  return closing_.load(std::memory_order_relaxed);
+}
+
+std::error_code loop::enroll(std::size_t count) noexcept {
+  if (is_closing()) return make_error_code(errc::cancelled);
   add_live(count);
   return {};
 }
 
 void loop::leave() noexcept { add_live(~std::size_t{0}); }
+
+spawn_target& loop::daemons() {
+  daemon_group& group = daemon_group_.get_or_make(*this, nullptr);
+  if (daemons_.size() == 0) group.renew();
+  return group;
+}
+
+std::error_code loop::enroll_daemons(std::size_t count, bool) noexcept {
+  if (is_closing()) return make_error_code(errc::cancelled);
+  daemons_.enter(count);
+  return {};
+}
+
+void loop::leave_daemon() noexcept { daemons_.leave(); }
 
 // --- simulated_parker
 

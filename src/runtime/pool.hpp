@@ -2,6 +2,7 @@
 #pragma once
 #include <hocket/base/detail/forks.hpp>
 #include <hocket/core/context.hpp>
+#include <hocket/core/detail/daemon_group.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/runtime/runtime.hpp>
 
@@ -47,7 +48,14 @@ struct runtime::state : detail::pool_core {
     }
     tell(nullptr);
   }
-  std::size_t live() const noexcept;
+  // The number of coroutines that have not ended; and without the daemons.
+  std::size_t live() const noexcept {
+    return daemons.plus([this]() noexcept { return others(); });
+  }
+  std::size_t others() const noexcept;
+  bool is_empty() const noexcept { return live() == 0; }
+  bool is_drained() const noexcept { return others() == 0; }
+  void notify_end() noexcept;
 
   // Lets nothing new in; `children`: not even below what is there.
   void refuse(bool children) noexcept;
@@ -68,8 +76,8 @@ struct runtime::state : detail::pool_core {
   std::size_t begun() noexcept;
   bool all_have_stayed() noexcept;
   bool is_in_motion(const detail::scheduled& member) noexcept;
-  // After refuse(): until nothing is left; false if that has not come in time.
-  [[nodiscard]] bool wait_until_empty(time_point until) noexcept;
+  // After refuse(): waits until is_empty(), or is_drained(). False: it was not in time.
+  [[nodiscard]] bool wait_until(bool (state::*condition)() const noexcept, time_point until) noexcept;
 
   runtime& self;
   const std::uint32_t forks = detail::forks_so_far();  // when it was made
@@ -88,6 +96,8 @@ struct runtime::state : detail::pool_core {
   primitive::atomic<bool> ended{false};        // nothing is left; the threads end
   primitive::atomic<std::uint32_t> ends{0};    // while it closes: changes with each coroutine that ends
   primitive::atomic<std::size_t> left{0};
+  detail::daemon_count daemons;
+  detail::daemon_slot daemon_group;
   std::optional<detail::worker_watch> watched;  // not for a worker that is alone
   std::optional<detail::stall_detector> stalls;
   std::optional<detail::signal_dump> dumps;

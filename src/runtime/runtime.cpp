@@ -49,7 +49,7 @@ bool runtime::state::is_inside() const noexcept { return here() || this_thread()
 
 // First those that left, then those that entered: each that left had entered before, so if the sums are equal there was
 // a moment in between at which none was there.
-std::size_t runtime::state::live() const noexcept {
+std::size_t runtime::state::others() const noexcept {
   // ORDER: acquire, pairs with the fetch_add in leave(): what the coroutines did is visible.
   std::size_t gone = left.load(std::memory_order_acquire);
   for (const auto& one : workers) gone += one->left();
@@ -95,7 +95,7 @@ runtime::~runtime() {
   all.refuse(true);
   if (debug_checks && all.live() != 0) all.notice_circles();
   all.stop.request(stop_level::kill);
-  [[maybe_unused]] const bool empty = all.wait_until_empty(time_point::max());
+  [[maybe_unused]] const bool empty = all.wait_until(&state::is_empty, time_point::max());
   // Whoever posted the last ones may not have returned yet: he is about to.
   while (!all.is_left_alone()) {
     halt_if_asked();
@@ -175,13 +175,41 @@ driver_access runtime::drivers() noexcept {
   return here ? here->drivers() : driver_access{};
 }
 
+inline bool runtime::is_admitted(bool children) const noexcept {
+  // ORDER: relaxed, pairs with the store in refuse().
+  const auto admits = state_->admits.load(std::memory_order_relaxed);
+  return admits == state::gate::open || (admits != state::gate::closed && children);
+}
+
+inline void runtime::state::notify_end() noexcept {
+  light_fence();
+  // ORDER: relaxed, pairs with the store in refuse(): the fences order it.
+  if (admits.load(std::memory_order_relaxed) == gate::open) [[likely]]
+    return;
+  // ORDER: release, pairs with the load in wait_until(): the count is visible.
+  ends.fetch_add(1, std::memory_order_release);
+  futex_wake_all(ends);
+}
+
+spawn_target& runtime::daemons() { return state_->daemon_group.get_or_make(*this, nullptr); }
+
+std::error_code runtime::enroll_daemons(std::size_t count, bool are_children) noexcept {
+  if (!is_admitted(are_children)) return make_error_code(errc::cancelled);
+  expect_threads();
+  state_->daemons.enter(count);
+  return {};
+}
+
+void runtime::leave_daemon() noexcept {
+  state_->daemons.leave();
+  state_->notify_end();
+}
+
 std::error_code runtime::enroll(std::size_t count) noexcept { return admit(count, false); }
 std::error_code runtime::enroll_children(std::size_t count) noexcept { return admit(count, true); }
 
 std::error_code runtime::admit(std::size_t count, bool children) noexcept {
-  // ORDER: relaxed, pairs with the store in refuse().
-  const auto admits = state_->admits.load(std::memory_order_relaxed);
-  if (admits != state::gate::open && (admits == state::gate::closed || !children)) [[unlikely]]
+  if (!is_admitted(children)) [[unlikely]]
     return make_error_code(errc::cancelled);
   if (worker* here = state_->here()) {
     here->entered_here(count);
@@ -195,15 +223,9 @@ std::error_code runtime::admit(std::size_t count, bool children) noexcept {
 
 void runtime::leave() noexcept {
   if (worker* here = state_->here()) here->left_here();
-  // ORDER: release, pairs with the load in live().
+  // ORDER: release, pairs with the load in others().
   else state_->left.fetch_add(1, std::memory_order_release);
-  light_fence();
-  // ORDER: relaxed, pairs with the store in refuse(): the fences order it.
-  if (state_->admits.load(std::memory_order_relaxed) == state::gate::open) [[likely]]
-    return;
-  // ORDER: release, pairs with the load in wait_until_empty(): the count is visible.
-  state_->ends.fetch_add(1, std::memory_order_release);
-  futex_wake_all(state_->ends);
+  state_->notify_end();
 }
 
 }}  // namespace hocket

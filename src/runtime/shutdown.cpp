@@ -1,5 +1,6 @@
 // The end of a runtime, in order.
 #include <hocket/base/fatal.hpp>
+#include <hocket/runtime/detail/coroutine_snapshot.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "runtime/pool.hpp"
@@ -30,14 +31,14 @@ void runtime::state::refuse(bool children) noexcept {
   heavy_fence();
 }
 
-bool runtime::state::wait_until_empty(time_point until) noexcept {
+bool runtime::state::wait_until(bool (state::*condition)() const noexcept, time_point until) noexcept {
   bool in_time = true;
   for (;;) {
-    // ORDER: acquire, pairs with the fetch_add in leave().
-    const std::uint32_t seen = ends.load(std::memory_order_acquire);
-    if (live() == 0) return true;
+    // ORDER: acquire, pairs with the fetch_add in notify_end().
+    const std::uint32_t before = ends.load(std::memory_order_acquire);
+    if ((this->*condition)()) return true;
     if (!in_time) return false;
-    in_time = futex_wait_until(ends, seen, until);
+    in_time = futex_wait_until(ends, before, until);
   }
 }
 
@@ -46,32 +47,50 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   expects(!all.is_inside(), "a runtime was shut down by one of its own coroutines, or by a blocking call of one",
           "it would wait for itself: shut it down on another thread", all.name);
   expect_threads();
-  const auto report = [&](bool only_circles) noexcept {
+  const auto dump = [&](bool only_circles) noexcept {
     if (options.report >= 0) all.dump(options.report, only_circles);
   };
-  shutdown_report told;
+  const auto snapshot = [&]() noexcept {
+    return options.stopped ? coroutine_snapshot(*this, nullptr) : coroutine_snapshot();
+  };
+  shutdown_report report;
   all.refuse(false);
-  const std::size_t first = all.live();
-  const bool drained = all.wait_until_empty(after(options.drain));
-  const std::size_t second = all.live();
-  told.drained = ended(first, second);
-  if (drained) return told;
+  const std::size_t first = all.others();
+  const bool drained = all.wait_until(&state::is_drained, after(options.drain));
+  const std::size_t second = all.others();
+  report.drained = ended(first, second);
+  if (all.is_empty()) return report;
 
-  report(true);
-  all.stop.request(stop_level::cancel);
-  const bool cancelled = all.wait_until_empty(after(options.cancel));
-  const std::size_t third = all.live();
-  told.cancelled = ended(second, third);
-  if (cancelled) return told;
+  const std::size_t daemons = all.daemons.size();
+  const coroutine_snapshot before_cancel = snapshot();
+  if (drained) {
+    all.daemon_group.cancel();
+  } else {
+    dump(true);
+    all.stop.request(stop_level::cancel);
+  }
+  const bool cancelled = all.wait_until(&state::is_empty, after(options.cancel));
+  const std::size_t third = all.others();
+  const std::size_t stubborn_daemons = all.daemons.size();
+  report.cancelled = ended(second, third);
+  report.daemons.cancelled = ended(daemons, stubborn_daemons);
+  const coroutine_snapshot before_kill = snapshot();
+  if (options.stopped) before_cancel.add_ended(before_kill, shutdown_step::cancel, *options.stopped);
+  if (cancelled) return report;
 
   all.refuse(true);
-  report(false);
+  dump(false);
   all.stop.request(stop_level::kill);
-  const bool killed = all.wait_until_empty(after(options.kill));
-  told.remaining = all.live();
-  told.killed = ended(third, told.remaining);
-  if (!killed) report(false);
-  return told;
+  const bool killed = all.wait_until(&state::is_empty, after(options.kill));
+  report.remaining = all.others();
+  report.killed = ended(third, report.remaining);
+  report.daemons.remaining = all.daemons.size();
+  report.daemons.killed = ended(stubborn_daemons, report.daemons.remaining);
+  const coroutine_snapshot remaining = snapshot();
+  if (options.stopped) before_kill.add_ended(remaining, shutdown_step::kill, *options.stopped);
+  if (options.stopped) remaining.add_remaining(*options.stopped);
+  if (!killed) dump(false);
+  return report;
 }
 
 }}  // namespace hocket

@@ -6,6 +6,7 @@ The columns are old, new, kind and remark. Rows are applied in their order, so `
 |---|---|
 | name | an identifier that is no member access and that can mean the name of namespace hocket: see below |
 | member | after `.` or `->`; no designator |
+| awaited | the same, in the operand of `co_await`, `await(` or `sync_wait(`: of a member that another type has, too, and that blocks there |
 | field | the designator `.x =` of an initialiser, and after `.` or `->` where no call follows |
 | include | the path of an #include line |
 
@@ -29,7 +30,7 @@ Row = collections.namedtuple("Row", "old new kind remark")
 
 PATH = "docs/renames.tsv"
 HEAD = "\t".join(Row._fields) + "\n"
-KINDS = ("name", "member", "field", "include")
+KINDS = ("name", "member", "field", "include", "awaited")
 COMMON = frozenset("""address append assign at back begin c_str cancel capacity clear close code compare contains count data
 detach done emplace emplace_back empty end erase error exchange expired extract fill find first flush front get
 get_token good has_value hash id ignore insert join joinable length load lock max merge message min name native_handle
@@ -119,6 +120,10 @@ def starts_of(row, text, spellings, common):
     if row.kind == "name":
         path = ("hocket", *row.old.split("::"))
         return [name for name in found if not name.access and spellings.means(name.chain, path)], []
+    if row.kind == "awaited":
+        operand = re.compile(rf"(?:\bco_await\s+|\b(?:await|sync_wait)\s*\(\s*)(?:\w+(?:\(\))?\s*(?:\.|->)\s*)+{word}(?=\s*\()")
+        ends = {match.end() - len(word) for match in operand.finditer(text)}
+        return [name for name in found if name.access and name.start in ends], []
     is_field = row.kind == "field"
     accesses = [name for name in found if name.access and not name.designator and not (is_field and name.is_called)]
     designators = [name for name in found if name.designator and is_field]

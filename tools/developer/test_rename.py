@@ -333,6 +333,13 @@ class Table(Small):
         changed, _ = self.apply([("limit", "bound", "field")], text)
         self.assertIn("x.limit(); y->bound; f({.bound = 1, .at = 2}); limit = 3; a::limit;", changed)
 
+    def test_an_awaited_member_changes_where_it_is_awaited(self):
+        text = ("co_await x.shutdown({}); await(a.b->shutdown()); sync_wait( x.get().shutdown(1) ); rt.shutdown(); "
+                "auto r = rt.shutdown({.drain = 1s}); co_await f(rt.shutdown()); ::shutdown(fd, 1); // co_await x.shutdown()\n")
+        changed, _ = self.apply([("shutdown", "graceful_shutdown", "awaited")], text)
+        self.assertEqual(text.replace("x.shutdown({}", "x.graceful_shutdown({}").replace("b->shutdown", "b->graceful_shutdown")
+                         .replace("get().shutdown", "get().graceful_shutdown"), changed)
+
     def test_a_member_that_the_standard_library_has_is_printed(self):
         text = "x.join();\n"
         changed, report = self.apply([("join", "finish", "member")], text)

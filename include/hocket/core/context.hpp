@@ -1,7 +1,9 @@
 // The context of a coroutine: the stop source, deadline, values and name that it inherits.
 //
-// Every coroutine refers to one context. An awaited child shares its parent's. A spawned coroutine shares its
-// spawner's, or gets its own if an option overrides something.
+// Every coroutine refers to one context. An awaited child shares its parent's. A spawned coroutine has a context of its
+// own below the context of its target. It inherits the target's name, stop and deadline, and the values of the code
+// that calls spawn. The context of a scope is below that of the code that makes the scope, so its children inherit that
+// code's name, stop and deadline, too. docs/waits.md has a table.
 //
 // Lifetime. Contexts are counted, because a spawned coroutine may outlive its spawner.
 //   - The context of a spawned coroutine does not count its parent, because the parent is its target's and outlives the

@@ -17,6 +17,8 @@
 // handles report operation_canceled. A spawn in a batch throws the exceptions of spawn(), and then adds nothing to the
 // batch; flush() throws nothing.
 //
+// A daemon (spawn_options) is not collected: it begins as without a batch.
+//
 // Do not. Awaiting a coroutine before its batch is flushed waits for the flush. If the owner of the batch awaits this
 // coroutine, it waits for itself. That is fatal at check level `debug`. Prevented by flush() before the await.
 //
@@ -55,7 +57,7 @@ class spawn_batch {
   // --- for spawn()
   using placed_with = spawn_options;
   class collecting_place;
-  collecting_place place(const spawn_options& options) noexcept;
+  collecting_place place(const spawn_options& options);
 
  private:
   void collect(detail::scheduled& child, std::coroutine_handle<> start) noexcept;
@@ -66,23 +68,25 @@ class spawn_batch {
   detail::runnable* collected_[capacity];
 };
 
-// The place of a collected coroutine. It enrols when the batch is flushed, and may be refused then.
+// The place of a collected coroutine. It enrols when the batch is flushed, and may be refused then. A daemon enrols
+// with another target than the rest, so it is not collected.
 class spawn_batch::collecting_place : public detail::direct_place {
  public:
-  collecting_place(spawn_batch& batch, const spawn_options& options) noexcept
+  collecting_place(spawn_batch& batch, const spawn_options& options)
       : direct_place(batch.target_, options), batch_(batch) {}
-  [[nodiscard]] bool admit(detail::scheduled&) noexcept { return true; }
+  [[nodiscard]] bool admit(detail::scheduled& child) noexcept { return !options().daemon || child.enroll(); }
   [[HOCKET_ALWAYS_INLINE]] void accept(detail::scheduled& child, std::coroutine_handle<> start) noexcept {
-    batch_.collect(child, start);
+    if (options().daemon) child.launch(start);
+    else batch_.collect(child, start);
   }
-  void take_back(detail::scheduled&) noexcept {}
+  void take_back(detail::scheduled& child) noexcept {
+    if (options().daemon) child.withdraw();
+  }
 
  private:
   spawn_batch& batch_;
 };
 
-inline spawn_batch::collecting_place spawn_batch::place(const spawn_options& options) noexcept {
-  return {*this, options};
-}
+inline spawn_batch::collecting_place spawn_batch::place(const spawn_options& options) { return {*this, options}; }
 
 }}  // namespace hocket

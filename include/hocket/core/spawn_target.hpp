@@ -9,6 +9,8 @@
 //   3. leave(): on the thread that ended the coroutine, after its result is stored and its joiner woken. The target
 //      gets no later call for it. A target is joined when as many have left as were enrolled. It lives that long, and
 //      so does the stop source of its parent_context().
+// A daemon has the same life, with enroll_daemons() and leave_daemon(), under the context of its daemon_group.
+//
 // If no handle can receive an exception any more, the function that on_unhandled() returns receives it. The function
 // has no state, because the last handle may outlive the target.
 #pragma once
@@ -42,6 +44,18 @@ class spawn_target {
 
   // The default target for spawns by the target's coroutines. Usually this target.
   virtual spawn_target& for_children() noexcept { return *this; }
+  // The target below the scopes that the target's coroutines make.
+  virtual spawn_target& for_scopes() noexcept { return for_children(); }
+
+  // The target of this target's daemons (core/detail/daemon_group.hpp). Throws bad_alloc. The default: there are none,
+  // and a daemon is a coroutine like any other.
+  virtual spawn_target& daemons() { return *this; }
+  // enroll(), enroll_children() and leave() for daemons. By their daemon_group.
+  [[nodiscard]] virtual std::error_code enroll_daemons(std::size_t count, bool are_children) noexcept {
+    return are_children ? enroll_children(count) : enroll(count);
+  }
+  virtual void leave_daemon() noexcept { leave(); }
+
   // For dumps: the id of the only coroutine of this target, until it has left. 0: no id.
   virtual std::uint64_t coroutine_id() const noexcept { return 0; }
   // Whether the target has threads of its own, so that a thread that waits for its coroutines need not run them.

@@ -41,6 +41,8 @@ enum class stop_level : std::uint8_t { none, cancel, kill };
 
 namespace detail {
 
+class daemon_group;
+
 // The weakest stop that fires a node. A node that heeds a kill alone is *shielded*.
 enum class heeds : std::uint8_t { cancel, kill };
 constexpr stop_level ignored_by(heeds weakest) noexcept { return static_cast<stop_level>(weakest); }
@@ -144,6 +146,7 @@ class stop_source {
   }
 
  private:
+  friend class detail::daemon_group;
   friend class detail::stop_link;
   friend class detail::late_stop_source;
   using word = std::uintptr_t;
@@ -165,6 +168,8 @@ class stop_source {
   bool request(stop_level level, bool by_deadline) noexcept;
   bool raise_apart(word current, stop_level level, bool by_deadline) noexcept;
   bool raise(stop_level level, bool by_deadline) noexcept;
+  // By a daemon_group: takes back a cancel if no node is attached. False: nothing was changed.
+  bool withdraw_cancel() noexcept;
   // Called under the mutex, before the first request is published.
   void record_reason(bool by_deadline) noexcept {
     // ORDER: relaxed, pairs with the load in timed_out(): the store of the request publishes it.

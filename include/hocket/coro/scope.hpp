@@ -11,6 +11,7 @@
 //
 // Guarantees.
 //   - join(), in_scope() and the destructor wait for every child, including children that children spawn meanwhile.
+//     When all have ended but daemons (core/detail/daemon_group.hpp), they cancel the daemons, and wait for them, too.
 //   - Children run on the executor of the code that makes the scope (of the target, in scope{target}), under the
 //     context of that code: a stop or a deadline of the parent also applies to the children.
 //   - cancel() and kill() end only the children. If another thread ends the children in this way, joining also waits
@@ -34,6 +35,7 @@
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/core/detail/daemon_group.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/return_slot.hpp>
 #include <hocket/core/detail/stack_pin.hpp>
@@ -98,6 +100,9 @@ class scope final : public spawn_target, private primitive::wait_source {
   context& parent_context() noexcept override { return *context_; }
   std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
+  spawn_target& daemons() override;
+  std::error_code enroll_daemons(std::size_t count, bool are_children) noexcept override;
+  void leave_daemon() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
   bool runs_by_itself() const noexcept override { return target_ && target_->runs_by_itself(); }
 
@@ -106,6 +111,9 @@ class scope final : public spawn_target, private primitive::wait_source {
   void begin_join(primitive::suspension& wait, primitive::waiter& entry) noexcept;
   void request(stop_level level) noexcept;
   void release_shares(std::size_t count) noexcept;
+  void release_daemons(std::uint64_t shares) noexcept;
+  std::uint64_t share_for_request() noexcept;
+  void cancel_daemons() noexcept;
   void leave_joined() noexcept;
   friend class detail::scoped_end;
   void fail() noexcept;  // an exception ends the scope
@@ -117,15 +125,19 @@ class scope final : public spawn_target, private primitive::wait_source {
   executor& home_;
   spawn_target* const target_;  // also counts the children, and handles unreceived exceptions; null: no target
   const int exceptions_;        // in flight at construction
+  primitive::atomic<bool> failing_{false};
   stop_source stop_;
   context_ptr context_;
   std::optional<detail::stop_link> link_;         // to the stop of the code that made the scope
   std::optional<detail::stop_link> target_link_;  // to the stop of the target, if that is another target
-  primitive::atomic<bool> failing_{false};
+  detail::daemon_slot daemons_;
   primitive::waiter* joiner_ = nullptr;  // written before the scope's own share of count_ is released
-  static constexpr std::size_t own = ~(~std::size_t{0} >> 1);
-  // Children, requests in progress, and the scope's own share: the top bit, set unless a join waits.
-  primitive::atomic<std::size_t> count_{own};
+
+  // See scope.cpp.
+  static constexpr std::uint64_t one_child = 1, pinned = std::uint64_t{1} << 30, own = std::uint64_t{1} << 31;
+  static constexpr std::uint64_t one_daemon = std::uint64_t{1} << 32, watched = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t children_bits = pinned - 1, daemon_bits = watched - one_daemon;
+  primitive::atomic<std::uint64_t> count_{own};
 };
 
 namespace detail {

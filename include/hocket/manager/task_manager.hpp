@@ -41,7 +41,8 @@
 // coroutine that does not suspend, deadlines are late. With {.clock = &clock} deadlines use that clock, and pass inside
 // tick().
 //
-// Destruction. join() waits until the manager is empty. The destructor closes the manager, fails its replies, kills its
+// Destruction. join() waits until the manager is empty. When only daemons (core/detail/daemon_group.hpp) are left, it
+// cancels them. The destructor closes the manager, fails its replies, kills its
 // coroutines, and waits for them: in a fiber, and on a thread if the manager's executor has threads of its own.
 //   - On a thread that drives the loop itself, no coroutine could run during such a wait. So the coroutines unwind at
 //     the loop's next turn, or at its end, and must not use the manager then.
@@ -90,6 +91,7 @@ struct task_options {
   stack_kind stack = stack_kind::own;
   duration hibernate_after = duration::max();
   bool own_floating_point = false;
+  bool daemon = false;  // does not count for the limit of the manager
   std::source_location location = std::source_location::current();
 };
 static_assert(detail::owns_nothing<task_options>);

@@ -28,7 +28,7 @@
 // sets it before its bind(2) can still join, and takes a part of the connections.) Open listeners are served as they
 // are: tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo) serves a network in memory
 // (io_memory/memory_network.hpp). A loop that waits for a network in memory cannot wait for signals: end that server by
-// shutdown().
+// graceful_shutdown().
 //
 // Last words. What a handler has written before it returns arrives, also if it has not read the whole request. If the
 // stream is destroyed before a read has found its end, the server shuts down writing, reads and drops bytes until the
@@ -37,25 +37,28 @@
 // that is destroyed while its coroutine is killed, after set_reset_on_close(true), or after the server has ended.
 //
 // Limits. At most `max_connections` connections are served at a time; further connections wait in the system's queue,
-// and one at each listener. By default all servers of the process together may have 80 % of the fds that a process may
-// open (RLIMIT_NOFILE); the first server raises this limit to the hard limit, and processes that hocket starts get the
-// old one back. Networks in memory have no default. If no fds are left, the server accepts connections and closes them
-// at once, with a reserved fd, so that peers see an end. A log message reports this at most once a second. If there is
-// no memory for a connection, it is closed without a handler.
+// and one at each listener. set_max_connections() changes the limit of a running server. With an `overload_reply`,
+// peers over the limit do not wait: they get this text, and the end of the stream. By default all servers of the
+// process together may have 80 % of the fds that a process may open (RLIMIT_NOFILE); the first server raises this limit
+// to the hard limit, and processes that hocket starts get the old one back. Networks in memory have no default. If no
+// fds are left, the server accepts connections and closes them at once, with a reserved fd, so that peers see an end. A
+// log message reports this at most once a second. If there is no memory for a connection, it is closed without a
+// handler.
 //
 // Errors. If a handler returns an error or throws, the server counts the connection as failed, and calls on_error if
 // there is one. A handler that ends by cancellation (operation_canceled, as an error or thrown `cancelled`) is counted
 // as cancelled. If there is no memory for a connection, on_error gets not_enough_memory.
 //
-// Shutdown. shutdown() and run_until() refuse new connections (the system's queue is served as far as the limit allows,
-// then the listeners are closed), end idle connections, drain, cancel and kill, each in its time, and return a report.
-// A connection is idle while it waits by read_idle(), or by wait_for_message() of a buffered_reader: this wait returns
-// the end of the stream, at once or when the connection begins it. The server cannot recognize other idle reads: the
-// cancel ends their connections, and those that linger. The report counts connections that linger like others. The
-// destructor of a running server kills. On a runtime it waits for the end of all connections; on a loop it runs the
-// loop until then. It is fatal if a coroutine destroys a running server: await shutdown() before.
+// Shutdown. graceful_shutdown() and run_until() refuse new connections (the system's queue is served as far as the
+// limit allows, then the listeners are closed), end idle connections, drain, cancel and kill, each in its time, and
+// return a report. A connection is idle while it waits by read_idle(), or by wait_for_message() of a buffered_reader:
+// this wait returns the end of the stream, at once or when the connection begins it. The server cannot recognize other
+// idle reads: the cancel ends their connections, and those that linger. The report counts connections that linger like
+// others. The destructor of a running server kills. On a runtime it waits for the end of all connections; on a loop it
+// runs the loop until then. It is fatal if a coroutine destroys a running server: await graceful_shutdown() before.
 //
-// Cancellation. If the coroutine that awaits shutdown() is cancelled, the steps follow without waiting for their times.
+// Cancellation. If the coroutine that awaits graceful_shutdown() is cancelled, the steps follow without waiting for
+// their times.
 //
 // Thread safety. connections(), counts(): any thread. All other members: one thread at a time.
 #pragma once
@@ -81,9 +84,14 @@ class server {
   std::size_t connections() const noexcept;
   server_counts counts() const noexcept;
 
+  // Changes the limit of this server (serve_options::max_connections; 0 lets no connection begin). Present connections
+  // go on, also if they are more than that. A server without a limit of its own stays under the limit of the process,
+  // too.
+  void set_max_connections(std::size_t limit) noexcept;
+
   // Shuts the server down within the times of the options. Await it in a coroutine. Throws std::bad_alloc; then it may
   // be called again.
-  task<shutdown_report> shutdown(shutdown_options options = {});
+  task<shutdown_report> graceful_shutdown(shutdown_options options = {});
 
   // Waits until the process receives the signal, or one of the signals, and then shuts down. Call it on a plain thread.
   // On a loop it runs the loop. Throws the exceptions of signal_set.

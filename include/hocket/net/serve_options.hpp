@@ -4,6 +4,7 @@
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/net/tcp.hpp>
 #include <exception>
+#include <string_view>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace tcp {
 
@@ -20,6 +21,9 @@ struct serve_options {
 
   listen_options listen{};
   std::size_t max_connections = 0;  // at a time, or `unlimited`; 0: the default of net/serve.hpp
+  // Sent to each peer over the limit, which is then closed, and counted as refused. At most a few KB, and lives as long
+  // as the server. Empty: such peers wait.
+  std::string_view overload_reply{};
   // For the coroutine of each connection: name, deadline, stack, time until hibernation.
   spawn_options connection{.name = "connection"};
   connection_error_handler on_error = nullptr;

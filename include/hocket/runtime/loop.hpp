@@ -56,6 +56,7 @@
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/core/detail/daemon_group.hpp>
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
@@ -78,7 +79,9 @@ class loop final : public detail::event_loop, public spawn_target {
   explicit loop(const loop_options& options = {});
   ~loop();
 
-  // Runs until no coroutine is left, or stop(). Parks while no coroutine is ready.
+  // Runs until no coroutine is left, or stop(). Parks while no coroutine is ready. When no coroutine but daemons
+  // (core/detail/daemon_group.hpp) is left, cancels the daemons. The other functions that run the loop leave them
+  // alone.
   void run();
 
   // Runs until handle.done(), or stop().
@@ -156,12 +159,18 @@ class loop final : public detail::event_loop, public spawn_target {
   context& parent_context() noexcept override { return *context_; }
   std::error_code enroll(std::size_t count) noexcept override;
   void leave() noexcept override;
+  spawn_target& daemons() override;
+  std::error_code enroll_daemons(std::size_t count, bool are_children) noexcept override;
+  void leave_daemon() noexcept override;
   unhandled_handler on_unhandled() const noexcept override { return unhandled_; }
 
  private:
   using condition = bool (*)(const void* argument) noexcept;
 
-  void run_while(condition is_unfinished, const void* argument);
+  bool run_while(condition is_unfinished, const void* argument);
+  bool cancels_daemons() const noexcept;
+  bool is_closing() const noexcept;
+  std::size_t others() const noexcept;
   void run_until_time(time_point until);
   void begin_run();
   bool take_stop() noexcept;
@@ -182,9 +191,11 @@ class loop final : public detail::event_loop, public spawn_target {
   stop_source stop_;
   context_ptr context_;
   const unhandled_handler unhandled_;
-  // live() is the sum: spawns less ends on the loop's thread, and on other threads.
+  // others() is the sum: spawns less ends on the loop's thread, and on other threads. Without daemons.
   primitive::atomic<std::size_t> live_here_{0};
   primitive::atomic<std::size_t> live_elsewhere_{0};
+  detail::daemon_count daemons_;
+  detail::daemon_slot daemon_group_;
   primitive::atomic<bool> stopping_{false};
   primitive::atomic<bool> closing_{false};
 };

@@ -111,19 +111,28 @@ struct runtime_options {
 };
 static_assert(detail::owns_nothing<runtime_options>);
 
+struct shutdown_list;
+
 // Options for shutdown(): the time limit of each step.
 struct shutdown_options {
   duration drain{};                           // coroutines may end by themselves
   duration cancel = std::chrono::seconds(1);  // then they are cancelled, and may clean up
   duration kill = std::chrono::seconds(1);    // then they are killed, and unwind
   int report = 2;                             // the descriptor for dumps between the steps; -1: none
+  shutdown_list* stopped = nullptr;           // gets the names of the coroutines that did not end by themselves
 };
 static_assert(detail::owns_nothing<shutdown_options>);
 
-// The numbers of coroutines that ended in each step of a shutdown.
+// The numbers of coroutines that ended in each step of a shutdown, without daemons.
 struct shutdown_report {
+  // Of daemons (core/detail/daemon_group.hpp), without the daemons that ended while the others drained.
+  struct daemon_ends {
+    std::size_t cancelled = 0, killed = 0, remaining = 0;
+  };
+
   std::size_t drained = 0, cancelled = 0, killed = 0;
   std::size_t remaining = 0;  // not ended: they do not suspend, or cannot be killed. The destructor would wait for them
+  daemon_ends daemons{};
 };
 
 // Counters of a worker, or the sum over all workers, since their start, and the state now. stack/stack_depot.hpp has
@@ -145,6 +154,7 @@ struct runtime_counts {
 };
 
 namespace detail {
+class coroutine_snapshot;
 class stall_detector;
 class worker;
 class worker_at;
@@ -177,9 +187,9 @@ class runtime final : public executor, public spawn_target {
   // left, or when the time limits have passed.
   //   1. refuse: refuses spawns from now on (operation_canceled). Children of scopes belong to the present coroutines,
   //      and are refused from step 4 on.
-  //   2. drain: waits until no coroutine is left, for `drain` at most.
-  //   3. cancel: dumps the rest if it has a circle of waiting coroutines, which a cancellation may break; cancel_all();
-  //      waits for `cancel` at most.
+  //   2. drain: waits until no coroutine but daemons is left, for `drain` at most.
+  //   3. cancel: cancels the daemons, if only daemons are left. Otherwise dumps the rest if it has a circle of waiting
+  //      coroutines, which a cancellation may break, and calls cancel_all(). Waits for `cancel` at most.
   //   4. kill: dumps the rest, kills it, and waits for `kill` at most.
   //   5. Dumps the coroutines that are left.
   // The dumps add to the time limits: a dump takes another quarter of a second if a worker is stuck in a coroutine, and
@@ -215,10 +225,14 @@ class runtime final : public executor, public spawn_target {
   std::error_code enroll(std::size_t count) noexcept override;
   std::error_code enroll_children(std::size_t count) noexcept override;
   void leave() noexcept override;
+  spawn_target& daemons() override;
+  std::error_code enroll_daemons(std::size_t count, bool are_children) noexcept override;
+  void leave_daemon() noexcept override;
   unhandled_handler on_unhandled() const noexcept override;
   bool runs_by_itself() const noexcept override { return true; }
 
  private:
+  friend class detail::coroutine_snapshot;
   friend class detail::worker;
   friend class detail::worker_at;
   friend class detail::worker_watch;
@@ -230,6 +244,7 @@ class runtime final : public executor, public spawn_target {
   void end_threads() noexcept;
   template <class Post>
   void inject(Post post) noexcept;
+  bool is_admitted(bool children) const noexcept;
   std::error_code admit(std::size_t count, bool children) noexcept;
 
   std::unique_ptr<state> state_;

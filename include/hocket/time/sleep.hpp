@@ -1,14 +1,21 @@
-// sleep_for, sleep_until: wait for a duration, or until a point in time.
+// sleep_for, sleep_until: wait for a duration, or until a point in time. now: the time.
 //
 //   co_await sleep_for(10ms);                  // waited: ok after 10 ms; a fiber says await(...)
 //   co_await sleep_until(next_frame);          // a point in time of std::chrono::steady_clock
 //   co_await sleep_for(1min, 5s);              // may be up to 5 s late, see below
 //   auto got = co_await select(rx.receive(), sleep_for(1s));
 //
+//   const time_point end = now() + 2s;         // a deadline that the program computes
+//   while (auto line = co_await within(end, reader.read_line())) use(*line);
+//
 // Sleeps are operations: they work in tasks, fibers and plain threads, in a select, under a deadline. A time that has
 // passed, and a duration that is zero or negative, give ok at once, without a suspension or a yield. A duration may
 // have any period; if it is too long for the clock, the sleep never ends by itself. It counts from the suspension, or
 // from the executor's next look at the clock, as in within.hpp.
+//
+// now() is the time of the executor that runs the caller: with a clock of the program's own (manual_clock), that
+// clock's. Sleeps and deadlines use the same. On a thread that runs no coroutine, also in a call of blocking(), it is
+// the machine's monotonic clock (std::chrono::steady_clock). Any thread.
 //
 // Errors. operation_canceled: the coroutine was cancelled first. timed_out: a deadline passed first (of within, or of
 // the context). An executor without timers is fatal.
@@ -143,5 +150,7 @@ template <class Clock, class Duration, class Rep, class Period>
   return primitive::operation<detail::sleeping>(std::in_place, site, detail::steady_time(time), duration::min(),
                                                 detail::to_nanoseconds(slack));
 }
+
+inline time_point now() noexcept { return detail::time_here(); }
 
 }}  // namespace hocket

@@ -1,6 +1,7 @@
 // The count of a scope (coro/scope.cpp) under every schedule: the join ends when the last child has left, those
 // included that children spawn, and the scope may then be destroyed or used again. And a cancel of another thread,
-// which ends the children, and with them the scope.
+// which ends the children, and with them the scope. And daemons, which are cancelled when the other children have
+// ended.
 #include <hocket/coro/scope.hpp>
 #include <hocket/sync/event.hpp>
 
@@ -134,6 +135,106 @@ void cancelled_while_used_again(execution& run) {
   on.all.free();
 }
 
+// A daemon of the stage, which a thread ends by hand.
+struct daemon {
+  hocket::spawn_target& group;
+  place where;
+  hocket::event never;
+
+  explicit daemon(stage& on) : group(on.all->daemons()), where(group.parent_context().stop()) { enroll(); }
+  void enroll() { require(!group.enroll(1)); }
+  void wait_for_cancel() { require(wait_at(where, never.wait()).error() == std::errc::operation_canceled); }
+};
+
+void daemon_beside_a_child(execution& run) {
+  stage on;
+  on.enroll();
+  daemon ticker(on);
+  run.thread("child", [&] {
+    on.first = 1;
+    on.all->leave();
+  });
+  run.thread("daemon", [&] {
+    ticker.wait_for_cancel();
+    require(on.first == 1, "a daemon was cancelled before the last child had ended");
+    on.second = 1;
+    ticker.group.leave();
+  });
+  run.thread("joins", [&] {
+    on.join(1, 1);
+    on.all.free();
+  });
+  run.join();
+}
+
+// As a daemon ends, it spawns a child on the scope, which is drained, and which a request of another thread uses.
+void child_of_a_cancelled_daemon(execution& run) {
+  stage on;
+  daemon ticker(on);
+  hocket::event begun;
+  place of_child;
+  run.thread("daemon", [&] {
+    ticker.wait_for_cancel();
+    on.first = 1;
+    on.enroll();
+    begun.set();
+    ticker.group.leave();
+  });
+  run.thread("child", [&] {
+    require(wait_at(of_child, begun.wait()).has_value());
+    on.all->cancel();
+    on.second = 1;
+    on.all->leave();
+  });
+  run.thread("joins", [&] {
+    on.join(1, 1);
+    on.all.free();
+  });
+  run.join();
+}
+
+// The child of a cancelled daemon spawns another daemon, when the first one has ended or before.
+void daemon_after_daemons(execution& run) {
+  stage on;
+  daemon ticker(on);
+  run.thread("first", [&] {
+    ticker.wait_for_cancel();
+    on.enroll();
+    ticker.group.leave();
+    daemon last(on);
+    on.first = 1;
+    on.all->leave();
+    last.wait_for_cancel();
+    on.second = 1;
+    last.group.leave();
+  });
+  run.thread("joins", [&] {
+    on.join(1, 1);
+    on.all.free();
+  });
+  run.join();
+}
+
+void daemons_in_a_scope_used_again(execution& run) {
+  stage on;
+  daemon ticker(on);
+  run.thread("daemon", [&] {
+    ticker.wait_for_cancel();
+    on.first = 1;
+    ticker.group.leave();
+  });
+  run.thread("joins", [&] {
+    on.join(1, 0);
+    daemon again(on);
+    require(!again.group.parent_context().stop()->may_be_requested(), "a daemon begins cancelled");
+    again.group.leave();
+    on.second = 1;
+    on.join(1, 1);
+    on.all.free();
+  });
+  run.join();
+}
+
 constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 0};
 
 }  // namespace
@@ -158,8 +259,24 @@ TEST_CASE("requests of other threads leave the count of a scope as it was, whene
   ::verdict::none(bounds, cancelled_while_used_again);
 }
 
+TEST_CASE("a scope cancels its daemons when the other children have ended, and joins them") {
+  ::verdict::none(bounds, daemon_beside_a_child);
+}
+
+TEST_CASE("a scope waits for what its daemons spawn as they end") {
+  ::verdict::none(bounds, child_of_a_cancelled_daemon);
+}
+
+TEST_CASE("a daemon that is spawned after the daemons have ended is cancelled, too") {
+  ::verdict::none(bounds, daemon_after_daemons);
+}
+
+TEST_CASE("the daemons of a scope that is used again begin uncancelled") {
+  ::verdict::none(bounds, daemons_in_a_scope_used_again);
+}
+
 TEST_CASE("every ordering of a scope's count is needed") {
-  auto unneeded =
-      model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, joined_and_destroyed, used_again);
+  auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0}, joined_and_destroyed,
+                                            used_again, daemon_beside_a_child, daemons_in_a_scope_used_again);
   CHECK(unneeded_in("scope.cpp", unneeded) == "");
 }

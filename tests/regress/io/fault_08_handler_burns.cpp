@@ -89,7 +89,8 @@ void serve_beside_misbehaviour(Handler handler) {
   CHECK(sync_wait(throws.read_some(std::span(&byte, 1))) == std::size_t{0});
   in.enough = true;
   CHECK(is_answered(burner, "burn"));
-  auto report = sync_wait(spawn(rt, &tcp::server::shutdown, &server, shutdown_options{.drain = 0s, .cancel = 60s}));
+  auto report =
+      sync_wait(spawn(rt, &tcp::server::graceful_shutdown, &server, shutdown_options{.drain = 0s, .cancel = 60s}));
   CHECK(report.remaining == 0);
   CHECK(server.connections() == 0);
 }

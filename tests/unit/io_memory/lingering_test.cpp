@@ -73,7 +73,7 @@ struct world {
     while (server.counts().completed != count) lp.run_for(1ms);
   }
   shutdown_report end(tcp::server& server, shutdown_options options) {
-    auto ended = spawn(lp, &tcp::server::shutdown, &server, options);
+    auto ended = spawn(lp, &tcp::server::graceful_shutdown, &server, options);
     lp.run_until(ended);
     return sync_wait(ended);
   }

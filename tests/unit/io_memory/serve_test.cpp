@@ -39,7 +39,7 @@ task<result<std::string>> ask(memory_network& net, std::string_view words) {
 task<result<tcp::stream>> call(memory_network& net) { co_return co_await net.connect("10.0.0.1:80"); }
 
 task<shutdown_report> end(tcp::server& server, shutdown_options options) {
-  co_return co_await server.shutdown(options);
+  co_return co_await server.graceful_shutdown(options);
 }
 
 }  // namespace

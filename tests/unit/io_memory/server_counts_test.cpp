@@ -76,7 +76,7 @@ tcp::server_counts end_all(Handler handler, std::string_view by_themselves, std:
   lp.run_for(1s);
   CHECK(server.connections() == 0);
   call(by_server);
-  auto ended = spawn(lp, &tcp::server::shutdown, &server, shutdown_options{.drain = 1s, .report = -1});
+  auto ended = spawn(lp, &tcp::server::graceful_shutdown, &server, shutdown_options{.drain = 1s, .report = -1});
   lp.run_until(ended);
   const shutdown_report report = sync_wait(ended);
   CHECK(report.drained == 0);

@@ -63,7 +63,7 @@ void end_idle(Handler handler, std::string_view asked, std::string_view answered
   for (std::size_t i = 0; i < 5; ++i) peers.say(i, asked);
   for (std::size_t i = 0; i < 5; ++i) CHECK(peers.hear(i) == answered);
   while (begun != 10) std::this_thread::yield();
-  const shutdown_report told = sync_wait(server.shutdown({.drain = 24h}));
+  const shutdown_report told = sync_wait(server.graceful_shutdown({.drain = 24h}));
   CHECK(told.drained == 10);
   CHECK(told.cancelled == 0);
   CHECK(server.connections() == 0);
@@ -91,7 +91,7 @@ TEST_CASE("a connection in the middle of a message is answered first") {
     CHECK(peers.hear(0).empty());
   });
   peers.say(0, " of it");
-  const shutdown_report told = sync_wait(server.shutdown({.drain = 24h}));
+  const shutdown_report told = sync_wait(server.graceful_shutdown({.drain = 24h}));
   CHECK(told.cancelled == 0);
   client.join();
 }

@@ -113,10 +113,10 @@ TEST_CASE("connections that do not end are cancelled, and then killed; the repor
   wait_until_served(served, 5);
   const shutdown_options quick{.drain = 1ms, .cancel = 50ms, .kill = 10s};
   auto ended = spawn(rt, [&]() -> task<> {
-    const shutdown_report first = co_await heeds.shutdown(quick);
+    const shutdown_report first = co_await heeds.graceful_shutdown(quick);
     CHECK(first.cancelled == 3);
     CHECK(first.killed == 0);
-    const shutdown_report second = co_await ignores.shutdown(quick);
+    const shutdown_report second = co_await ignores.graceful_shutdown(quick);
     CHECK(second.cancelled == 0);
     CHECK(second.killed == 2);
   });

@@ -39,7 +39,7 @@ TEST_CASE("idle connections are drained, all of them, whatever other workers do 
     std::vector<tcp::stream> peers;
     for (int i = 0; i < 20; ++i) peers.push_back(sync_wait(tcp::connect(server.local_address())).value());
     wait_until([&] { return server.counts().accepted == 20; });
-    const shutdown_report report = sync_wait(server.shutdown({.drain = 24h}));
+    const shutdown_report report = sync_wait(server.graceful_shutdown({.drain = 24h}));
     CHECK(report.drained == 20);
     CHECK(report.cancelled + report.killed + report.remaining == 0);
     CHECK(server.counts().completed == 20);
@@ -59,7 +59,7 @@ TEST_CASE("at the end a listener where nobody waits takes no permit from one whe
   auto ended = spawn(lp, [&]() -> task<> {
     peer = (co_await tcp::connect(own_unix_address("permits-3"))).value();
     connected.set();
-    static_cast<void>(co_await server.shutdown({.drain = 24h}));
+    static_cast<void>(co_await server.graceful_shutdown({.drain = 24h}));
   });
   std::array<char, 8> words{};
   auto read = spawn(lp, [&]() -> task<std::size_t> {
@@ -95,7 +95,7 @@ TEST_CASE("a stream in the place of a server's former connection is not the serv
           spawn(lp, [end]() -> task<std::size_t> { co_return (co_await end->read_idle()).value().size(); }));
     while (!hocket_test::waits(pair.near) || !hocket_test::waits(pair.far)) lp.poll();
   }
-  auto ended = spawn(lp, &tcp::server::shutdown, &server, shutdown_options{.drain = 24h});
+  auto ended = spawn(lp, &tcp::server::graceful_shutdown, &server, shutdown_options{.drain = 24h});
   lp.run_until(ended);
   for (int i = 0; i < 20; ++i) lp.poll();  // what was told of an end would end now
   for (auto& pair : own) {

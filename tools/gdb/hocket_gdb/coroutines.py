@@ -9,7 +9,7 @@ from .objects import Object
 DROPPED = 2  # scheduled::joiner_: this and less is no waiter
 RESERVED = 2  # claim_state: beyond it a wait is decided
 STATE_MASK = 0xF
-UNJOINED = 1 << 63  # scope::own
+UNJOINED = 1 << 31  # scope::own
 
 
 class Library:

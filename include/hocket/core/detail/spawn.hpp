@@ -119,7 +119,9 @@ void dispose_spawned(context& self) noexcept {
 // is always a part of that caller.
 class direct_place {
  public:
-  direct_place(spawn_target& target, const spawn_options& options) noexcept : target_(target), options_(options) {}
+  // Throws bad_alloc for a daemon.
+  direct_place(spawn_target& target, const spawn_options& options)
+      : target_(options.daemon ? target.daemons() : target), options_(options) {}
   spawn_target& target() const noexcept { return target_; }
   const spawn_options& options() const noexcept { return options_; }
   [[nodiscard]] bool admit(scheduled& made) noexcept { return made.enroll(); }

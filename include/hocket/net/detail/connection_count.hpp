@@ -1,8 +1,8 @@
-// How many connections a server has, and the permits of its limit that they hold.
+// How many connections a server has, and the permits of its limits that they hold.
 //
-// A connection counts as one, and has one permit, while its handler runs, and while its descriptor lingers
-// (lingerer.hpp). Both may be true at a time: a handler may destroy its stream and go on. Then the connection has two
-// *holders*.
+// A connection counts as one, and has one permit of each limit, while its handler runs, and while its descriptor
+// lingers (lingerer.hpp). Both may be true at a time: a handler may destroy its stream and go on. Then the connection
+// has two *holders*.
 //
 //   begin()   a connection, with its permit; its holder is the handler
 //   share()   a second holder: a descriptor begins to linger
@@ -22,14 +22,27 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
+// The permits of a connection.
+struct connection_permits {
+  semaphore::permits own, shared;
+};
+
 class connection_count {
  public:
-  // Before the first connection. Null: there is no limit.
-  void set_limit(semaphore* permits) noexcept { permits_ = permits; }
-  semaphore* limit() const noexcept { return permits_; }
+  // Before the first connection: the limit of the server, and the semaphore of a limit that it shares with other
+  // servers. Null: there is none.
+  void set_limits(std::size_t limit, semaphore* shared) noexcept;
+  // Changes the limit of the server. One thread at a time. If there are more connections, each end takes a permit away
+  // instead of giving it back: a *debt* is the number of those that are still to be taken away.
+  void change_limit(std::size_t limit) noexcept;
 
-  // The permit is one of the limit, or empty if there is none.
-  void begin(semaphore::permits&& permit) noexcept;
+  semaphore& own_limit() noexcept { return own_; }
+  // Null: there is none.
+  semaphore* shared_limit() const noexcept { return shared_; }
+  // False: one of both limits is reached.
+  bool try_acquire(connection_permits& permits) noexcept;
+
+  void begin(connection_permits&& permits) noexcept;
   void share() noexcept;
   void end() noexcept;
 
@@ -41,7 +54,12 @@ class connection_count {
   auto wait() noexcept { return ended_.wait(); }
 
  private:
-  semaphore* permits_ = nullptr;
+  std::size_t pay_debt(std::size_t most) noexcept;
+
+  semaphore own_{0};
+  std::size_t own_size_ = 0;
+  semaphore* shared_ = nullptr;
+  primitive::atomic<std::size_t> debt_{0};  // permits of own_
   primitive::atomic<std::size_t> live_{0}, shares_{0};
   auto_reset_event ended_;
 };

@@ -7,9 +7,10 @@
 //
 // # Permits
 //
-// If there is a limit, an acceptor takes a permit for the connection that it has accepted, before that begins. (With
-// the permit taken before, acceptors that nobody connects to would keep permits.) From try_acquire() or acquire() to
-// connection_count::begin() the permit is an object that gives itself back. So no error in between loses it.
+// There are two limits: the server's, which may change, and a limit that it shares with the servers without a limit
+// of their own. An acceptor takes a permit of each for the connection that it has accepted, before that begins. (With
+// the permits taken before, acceptors that nobody connects to would keep permits.) From try_acquire() or acquire() to
+// connection_count::begin() the permits are objects that give themselves back. So no error in between loses them.
 //
 // # Memory
 //
@@ -56,6 +57,7 @@ struct listen_target {
   std::vector<tcp::listener> listeners;  // which are open already
 };
 
+class coroutine_snapshot;
 class lingerer;
 
 class server_core : public from_memory_source {
@@ -69,7 +71,7 @@ class server_core : public from_memory_source {
   // Throws std::bad_alloc; then kill_and_join() ends what has begun.
   std::error_code open(listen_target target);
   // Throws std::bad_alloc; then it may be called again.
-  task<shutdown_report> shutdown(shutdown_options options);
+  task<shutdown_report> graceful_shutdown(shutdown_options options);
   shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options);
   // By a plain thread.
   void kill_and_join() noexcept;
@@ -77,13 +79,14 @@ class server_core : public from_memory_source {
   const socket_address& local_address() const noexcept { return address_; }
   std::size_t connections() const noexcept { return count_.size(); }
   tcp::server_counts counts() const noexcept;
+  void set_max_connections(std::size_t limit) noexcept { count_.change_limit(limit); }
 
  protected:
   // An accepted connection, from before its coroutine is spawned to the coroutine's end, also if that never began.
   class connection {
    public:
     // `address` is the peer's, if there is an on_error. Throws std::bad_alloc.
-    connection(server_core& of, tcp::stream peer, semaphore::permits permit, const socket_address& address);
+    connection(server_core& of, tcp::stream peer, connection_permits permits, const socket_address& address);
     connection(connection&& other) noexcept
         : peer(std::move(other.peer)),
           of_(std::exchange(other.of_, nullptr)),
@@ -130,7 +133,8 @@ class server_core : public from_memory_source {
 
   // --- accepting
   task<> accept_at(std::size_t index);
-  void begin_one(tcp::stream peer, semaphore::permits permit) noexcept;
+  void begin_one(tcp::stream peer, connection_permits permits) noexcept;
+  void refuse(tcp::stream peer) noexcept;
   void serve_rest(tcp::listener& listener) noexcept;
   void notice_once_a_second(std::error_code error) noexcept;
   void report(const socket_address& peer, std::error_code error, const std::exception_ptr& thrown) const noexcept {
@@ -142,6 +146,7 @@ class server_core : public from_memory_source {
   task<> join_lingerer();
   task<shutdown_report> await_signal(signal_set& asked, shutdown_options options);
   task<bool> wait_until_empty(duration at_most);
+  coroutine_snapshot snapshot(const shutdown_options& options) noexcept;
   bool is_running() const noexcept;
   template <class T>
   result<T> join_here(join_handle<T>& handle);
@@ -152,8 +157,7 @@ class server_core : public from_memory_source {
   const tcp::serve_options options_;
   socket_address address_;
   std::vector<tcp::listener> listeners_;
-  std::unique_ptr<spare_fd> spare_;   // while there are acceptors
-  std::optional<semaphore> permits_;  // of this server alone
+  std::unique_ptr<spare_fd> spare_;  // while there are acceptors
   connection_count count_;
   counter accepted_{0}, completed_{0}, failed_{0}, cancelled_{0}, refused_{0};
   atomic<std::int64_t> noticed_{0};

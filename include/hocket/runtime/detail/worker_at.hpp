@@ -16,8 +16,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // Posts the first turn to the worker. The runtime counts the coroutine.
 class worker_place : public direct_place {
  public:
-  worker_place(executor& first, runtime& on, const spawn_options& options) noexcept
-      : direct_place(on, options), first_(first) {}
+  worker_place(executor& first, runtime& on, const spawn_options& options) : direct_place(on, options), first_(first) {}
   [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept {
     made.launch_at(first_, start);
   }
@@ -32,7 +31,7 @@ class worker_at {
   worker_at(runtime& on, std::size_t index) noexcept;
 
   using placed_with = spawn_options;
-  worker_place place(const spawn_options& options) const noexcept { return {first_, on_, options}; }
+  worker_place place(const spawn_options& options) const { return {first_, on_, options}; }
 
  private:
   runtime& on_;

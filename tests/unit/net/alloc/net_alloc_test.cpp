@@ -62,7 +62,7 @@ task<bool> ask(const socket_address& at) {
   co_return returned.has_value();
 }
 
-task<> end(tcp::server& server) { static_cast<void>(co_await server.shutdown({.drain = long_enough})); }
+task<> end(tcp::server& server) { static_cast<void>(co_await server.graceful_shutdown({.drain = long_enough})); }
 
 // False: it had no memory.
 template <class Call>

@@ -1,0 +1,138 @@
+// service: ends all parts of a program in order, on a signal, and says what it had to stop.
+//
+//   int main() {
+//     runtime rt;
+//     database db;
+//     auto server = tcp::serve(rt, "[::]:7000", serve_client, std::ref(db)).value();
+//     spawn(rt, {.name = "statistics", .daemon = true}, report_each_minute);
+//     service all(rt);
+//     all.add(server);
+//     all.add("database", [&]() -> task<> { co_await db.flush(); });
+//     const service_report report = all.run_until({SIGTERM, SIGINT}, {.drain = 10s});
+//     std::fputs(report.to_string().c_str(), stderr);
+//     return report.exit_code();
+//   }
+//
+// # The end
+//
+//   1. The parts end one after the other, in the order in which they were added. A server ends by its
+//      graceful_shutdown(), another part by the callable that was given for it.
+//   2. The runtime ends by its shutdown(): it drains the other coroutines, cancels the daemons, cancels and kills.
+//   3. The pools of threads are asked for calls that have not returned. Such a call cannot be stopped.
+//
+// All parts together have the time `drain` of the options: a part gets what the parts before it have left. The times
+// `cancel` and `kill` are for each part. So the whole takes at most drain + n * (cancel + kill) for n parts and the
+// runtime, plus the time of the callables, which the service does not limit: a callable uses within().
+//
+// Errors. If a part ends by an exception, its report has the exception, and the next part follows. run_until() throws
+// the exceptions of signal_set, and std::bad_alloc; then it may be called again.
+//
+// Thread safety. end(): any thread, also in a coroutine. All other members: one thread at a time.
+#pragma once
+#include <hocket/base/detail/literal_name.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/detail/platform/unique_ptr.hpp>
+#include <hocket/coro/spawn.hpp>
+#include <hocket/runtime/blocking_pool.hpp>
+#include <hocket/runtime/detail/shutdown_list.hpp>
+#include <hocket/runtime/runtime.hpp>
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace hocket { inline namespace HOCKET_ABI {
+
+class signal_set;
+
+// How a service has ended.
+struct service_report {
+  struct part {
+    std::string name;
+    shutdown_report report{};    // of a pool of threads: `remaining` calls have not returned
+    std::exception_ptr error{};  // the exception that ended the end of the part
+  };
+
+  int signal = 0;           // 0: end()
+  std::vector<part> parts;  // in the order of their ends; the runtime is behind the added parts
+  shutdown_list stopped;    // of all parts
+
+  // 0: nothing was killed or left, and no part has failed; else 1.
+  int exit_code() const noexcept;
+  // Some lines of text: the numbers of each part, and each coroutine that was cancelled, killed or left, with the place
+  // of its spawn. Without cancelled daemons: each end cancels them.
+  std::string to_string() const;
+};
+
+namespace detail {
+// What tcp::server has: a shutdown to be awaited.
+template <class Part>
+concept shuts_down_gracefully = requires(Part& part, shutdown_options options) {
+  { part.graceful_shutdown(options) } -> std::same_as<task<shutdown_report>>;
+};
+}  // namespace detail
+
+class service {
+ public:
+  // The runtime outlives the service, and so do all parts.
+  explicit service(runtime& rt) noexcept : runtime_(rt) {}
+  service(const service&) = delete;
+  service& operator=(const service&) = delete;
+
+  // Adds a server. Throws std::bad_alloc, as the other functions add().
+  template <detail::shuts_down_gracefully Part>
+  void add(Part& server, literal_name name = "server") {
+    parts_.push_back(std::make_unique<added_server<Part>>(name, server));
+  }
+  // Adds a part that ends when the task of `end`, which is stored, has ended.
+  template <class F>
+    requires std::same_as<std::invoke_result_t<F&>, task<>>
+  void add(literal_name name, F end) {
+    parts_.push_back(std::make_unique<added_end<F>>(name, std::move(end)));
+  }
+  // Adds a pool of threads of the program's own, which is asked after the runtime's end.
+  void add(blocking_pool& threads, literal_name name = "threads") { pools_.push_back({name, &threads}); }
+
+  // Waits until the process receives one of the signals, or for end(), and ends all. Call it on a plain thread, once.
+  service_report run_until(std::initializer_list<int> signals, const shutdown_options& options = {});
+  // Ends the wait of run_until(), the present or the next.
+  void end() noexcept;
+
+ private:
+  struct added_part {
+    explicit added_part(literal_name part_name) noexcept : name(part_name) {}
+    virtual ~added_part() = default;
+    virtual task<shutdown_report> run(shutdown_options options) = 0;
+    const literal_name name;
+  };
+  template <class Part>
+  struct added_server final : added_part {
+    added_server(literal_name part_name, Part& part) noexcept : added_part(part_name), server(part) {}
+    task<shutdown_report> run(shutdown_options options) override { return server.graceful_shutdown(options); }
+    Part& server;
+  };
+  template <class F>
+  struct added_end final : added_part {
+    added_end(literal_name part_name, F&& part) : added_part(part_name), end(std::move(part)) {}
+    task<shutdown_report> run(shutdown_options) override {
+      co_await end();
+      co_return shutdown_report{};
+    }
+    F end;
+  };
+  struct added_pool {
+    literal_name name;
+    blocking_pool* threads;
+  };
+  int wait_for(signal_set& signals);
+  void end_part(added_part& part, const shutdown_options& options, service_report& report);
+
+  runtime& runtime_;
+  std::vector<std::unique_ptr<added_part>> parts_;
+  std::vector<added_pool> pools_;
+  detail::thread_mutex mutex_;
+  bool is_ended_ = false;             // guarded by mutex_
+  join_handle<int>* wait_ = nullptr;  // guarded by mutex_: of run_until()
+};
+
+}}  // namespace hocket

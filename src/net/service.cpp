@@ -1,0 +1,141 @@
+#include <hocket/base/clock.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/io/signal_set.hpp>
+#include <hocket/net/service.hpp>
+
+#include <algorithm>
+
+namespace hocket { inline namespace HOCKET_ABI {
+
+using namespace detail;
+
+namespace {
+
+// 0: cancelled.
+task<int> next_signal(signal_set& signals) {
+  const result<int> received = co_await signals.next();
+  if (!received && received.error() != std::errc::operation_canceled) throw std::system_error(received.error());
+  co_return received ? *received : 0;
+}
+
+bool has_stopped_by_force(const shutdown_report& report) noexcept {
+  return report.killed + report.remaining + report.daemons.killed + report.daemons.remaining != 0;
+}
+
+const char* word_for(shutdown_step step) noexcept {
+  switch (step) {
+    case shutdown_step::cancel: return "cancelled";
+    case shutdown_step::kill: return "killed";
+    case shutdown_step::none: break;
+  }
+  return "left";
+}
+
+std::string text_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+void append_counts(std::string& text, std::size_t cancelled, std::size_t killed, std::size_t remaining) {
+  text += std::to_string(cancelled) + " cancelled, " + std::to_string(killed) + " killed, " +
+          std::to_string(remaining) + " left";
+}
+
+}  // namespace
+
+// --- the report
+
+int service_report::exit_code() const noexcept {
+  const bool failed = std::any_of(parts.begin(), parts.end(), [](const part& each) noexcept {
+    return each.error || has_stopped_by_force(each.report);
+  });
+  return failed ? 1 : 0;
+}
+
+std::string service_report::to_string() const {
+  std::string text = signal == 0 ? "ended\n" : "ended by signal " + std::to_string(signal) + "\n";
+  for (const part& each : parts) {
+    const shutdown_report::daemon_ends& daemons = each.report.daemons;
+    text += each.name + ": " + std::to_string(each.report.drained) + " drained, ";
+    append_counts(text, each.report.cancelled, each.report.killed, each.report.remaining);
+    if (daemons.cancelled + daemons.killed + daemons.remaining != 0) {
+      text += "; daemons: ";
+      append_counts(text, daemons.cancelled, daemons.killed, daemons.remaining);
+    }
+    if (each.error) text += "; failed: " + text_of(each.error);
+    text += "\n";
+  }
+  for (const stopped_coroutine& each : stopped.coroutines) {
+    if (each.is_daemon && each.step == shutdown_step::cancel) continue;
+    text += std::string(word_for(each.step)) + ": \"" + each.name + "\"" + (each.is_daemon ? ", a daemon" : "");
+    if (!each.spawned.empty()) text += ", spawned at " + each.spawned;
+    text += "\n";
+  }
+  return text;
+}
+
+// --- the service
+
+void service::end() noexcept {
+  const locked guard(mutex_);
+  is_ended_ = true;
+  if (wait_) wait_->cancel();
+}
+
+int service::wait_for(signal_set& signals) {
+  join_handle<int> handle = spawn(runtime_, {.name = "signals"}, next_signal, std::ref(signals));
+  {
+    const locked guard(mutex_);
+    wait_ = &handle;
+    if (is_ended_) handle.cancel();
+  }
+  const result<int> received = sync_wait(handle.join());
+  const locked guard(mutex_);
+  wait_ = nullptr;
+  return received ? *received : 0;
+}
+
+// By a coroutine of the runtime.
+void service::end_part(added_part& part, const shutdown_options& options, service_report& report) {
+  service_report::part ended{part.name.c_str()};
+  try {
+    auto handle = spawn(runtime_, {.name = "end of a part"}, &added_part::run, &part, options);
+    const result<shutdown_report> part_report = sync_wait(handle.join());
+    if (part_report) ended.report = *part_report;
+    else throw std::system_error(part_report.error());
+  } catch (...) {
+    ended.error = std::current_exception();
+  }
+  report.parts.push_back(std::move(ended));
+}
+
+service_report service::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
+  expects(current_executor() == nullptr, "a service was run by a coroutine", "run it on a plain thread: in main()");
+  service_report report;
+  report.parts.reserve(parts_.size() + 1 + pools_.size());
+  signal_set received(signals);
+  report.signal = wait_for(received);
+
+  const time_point end_of_drain = deadline_after(steady_clock().now(), options.drain);
+  const auto rest_of = [&]() noexcept {
+    shutdown_options rest = options;
+    if (options.drain != duration::max()) rest.drain = std::max(duration::zero(), end_of_drain - steady_clock().now());
+    rest.stopped = &report.stopped;
+    return rest;
+  };
+  for (const std::unique_ptr<added_part>& each : parts_) end_part(*each, rest_of(), report);
+  report.parts.push_back({"runtime", runtime_.shutdown(rest_of())});
+  for (const added_pool& each : pools_) {
+    const blocking_pool::counts counts = each.threads->statistics();
+    report.parts.push_back({each.name.c_str(), {.remaining = counts.threads - counts.idle + counts.queued}});
+  }
+  return report;
+}
+
+}}  // namespace hocket
