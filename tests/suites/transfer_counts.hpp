@@ -218,7 +218,9 @@ TEST_CASE_TEMPLATE("a write that ends behind another leaves that one's partial w
       auto cut = co_await near.write_all(much, first_moved);
       CHECK_FALSE(cut.has_value());
     };
-    auto second = [&, &near = near]() -> typename Kind::body {
+    auto second = [&, &near = near, &far = far]() -> typename Kind::body {
+      auto arrived = co_await far.readable();  // the first write is in its middle
+      CHECK(arrived.has_value());
       begun.set();
       auto late =
           co_await hocket::within(ending == wait_ending::deadline ? hocket::duration(2ms) : hocket::duration(1h),
