@@ -61,7 +61,7 @@ TEST_CASE("a handler hears the drain of its server, and says its last words") {
       std::array<tcp::stream, 8> peers;
       for (tcp::stream& peer : peers) peer = sync_wait(tcp::connect(server.local_address())).value();
       while (state.waiting != static_cast<int>(peers.size())) std::this_thread::yield();
-      const shutdown_report report = sync_wait(server.shutdown({.drain = 24h}));
+      const shutdown_report report = sync_wait(server.graceful_shutdown({.drain = 24h}));
       CHECK(report.drained == peers.size());
       CHECK(report.cancelled + report.killed + report.remaining == 0);
       for (tcp::stream& peer : peers) CHECK(words_of(peer) == "goodbye");
