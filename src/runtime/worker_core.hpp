@@ -49,6 +49,11 @@ class worker_core {
   // The watch: it has not come back from what it runs, or has again.
   // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for a woken thief.
   void set_stuck(bool stuck) noexcept { stuck_.store(stuck, std::memory_order_relaxed); }
+  // From how many entries on another worker comes for them.
+  // ORDER: relaxed, pairs with the stores in set_stuck() and set_late(): see there.
+  std::size_t least_loot() const noexcept {
+    return stuck_.load(std::memory_order_relaxed) || late_.load(std::memory_order_relaxed) ? 1 : 2;
+  }
 
   // On its thread: a coroutine has made more ready than this worker runs next.
   void offer_if_late() noexcept;
@@ -127,10 +132,6 @@ class worker_core {
   bool has_many() const noexcept;
   void share_beside_sleeper() noexcept;
   bool turn_is_late() noexcept;
-  // ORDER: relaxed, pairs with the stores in set_stuck() and set_late(): see there.
-  std::size_t least_loot() const noexcept {
-    return stuck_.load(std::memory_order_relaxed) || late_.load(std::memory_order_relaxed) ? 1 : 2;
-  }
   // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for a woken thief.
   void set_late(bool late) noexcept { late_.store(late, std::memory_order_relaxed); }
 

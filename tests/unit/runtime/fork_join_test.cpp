@@ -71,6 +71,24 @@ task<> halves(int depth, counted self) {
 
 }  // namespace
 
+TEST_CASE("a parent that is killed while no child waits does not run behind its fork_join") {
+  loop lp;
+  bool is_behind = false;
+  join_handle<> parent;
+  auto kills = [&]() -> task<> {
+    parent.kill();
+    co_return;
+  };
+  auto forks = [&]() -> task<> {
+    co_await fork_join(kills(), number(1));
+    is_behind = true;
+  };
+  parent = spawn(lp, forks);
+  lp.run();
+  CHECK(parent.done());
+  CHECK_FALSE(is_behind);
+}
+
 TEST_CASE("a recursion gives what a plain one gives") {
   everywhere([]() -> task<> {
     const long got = co_await fib(18);
