@@ -30,6 +30,10 @@ daemon_slot::~daemon_slot() {
   delete group_.load(std::memory_order_relaxed);
 }
 
+void daemon_slot::cancel() const noexcept {
+  if (daemon_group* const group = get()) group->cancel();
+}
+
 daemon_group& daemon_slot::get_or_make(spawn_target& host, spawn_target* below) {
   if (daemon_group* const group = get()) return *group;
   auto group_of_host = std::make_unique<daemon_group>(host, below ? &below->daemons() : nullptr);

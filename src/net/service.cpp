@@ -1,8 +1,10 @@
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/service.hpp>
+#include <hocket/runtime/blocking_pool.hpp>
 
 #include <algorithm>
 
@@ -82,22 +84,42 @@ std::string service_report::to_string() const {
 
 // --- the service
 
+struct service::state {
+  struct added_pool {
+    literal_name name;
+    blocking_pool* threads;
+  };
+
+  runtime& rt;
+  std::vector<std::unique_ptr<added_part>> parts;
+  std::vector<added_pool> pools;
+  thread_mutex mutex;
+  bool is_ended = false;             // guarded by the mutex
+  join_handle<int>* wait = nullptr;  // guarded by the mutex: of run_until()
+};
+
+service::service(runtime& rt) : state_(new state{rt, {}, {}, {}, false, nullptr}) {}
+service::~service() = default;
+
+void service::add_part(std::unique_ptr<added_part> part) { state_->parts.push_back(std::move(part)); }
+void service::add(blocking_pool& threads, literal_name name) { state_->pools.push_back({name, &threads}); }
+
 void service::end() noexcept {
-  const locked guard(mutex_);
-  is_ended_ = true;
-  if (wait_) wait_->cancel();
+  const locked guard(state_->mutex);
+  state_->is_ended = true;
+  if (state_->wait) state_->wait->cancel();
 }
 
 int service::wait_for(signal_set& signals) {
-  join_handle<int> handle = spawn(runtime_, {.name = "signals"}, next_signal, std::ref(signals));
+  join_handle<int> handle = spawn(state_->rt, {.name = "signals"}, next_signal, std::ref(signals));
   {
-    const locked guard(mutex_);
-    wait_ = &handle;
-    if (is_ended_) handle.cancel();
+    const locked guard(state_->mutex);
+    state_->wait = &handle;
+    if (state_->is_ended) handle.cancel();
   }
   const result<int> received = sync_wait(handle.join());
-  const locked guard(mutex_);
-  wait_ = nullptr;
+  const locked guard(state_->mutex);
+  state_->wait = nullptr;
   return received ? *received : 0;
 }
 
@@ -105,7 +127,7 @@ int service::wait_for(signal_set& signals) {
 void service::end_part(added_part& part, const shutdown_options& options, service_report& report) {
   service_report::part ended{part.name.c_str()};
   try {
-    auto handle = spawn(runtime_, {.name = "end of a part"}, &added_part::run, &part, options);
+    auto handle = spawn(state_->rt, {.name = "end of a part"}, &added_part::run, &part, options);
     const result<shutdown_report> part_report = sync_wait(handle.join());
     if (part_report) ended.report = *part_report;
     else throw std::system_error(part_report.error());
@@ -118,7 +140,7 @@ void service::end_part(added_part& part, const shutdown_options& options, servic
 service_report service::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
   expects(current_executor() == nullptr, "a service was run by a coroutine", "run it on a plain thread: in main()");
   service_report report;
-  report.parts.reserve(parts_.size() + 1 + pools_.size());
+  report.parts.reserve(state_->parts.size() + 1 + state_->pools.size());
   signal_set received(signals);
   report.signal = wait_for(received);
 
@@ -129,9 +151,9 @@ service_report service::run_until(std::initializer_list<int> signals, const shut
     rest.stopped = &report.stopped;
     return rest;
   };
-  for (const std::unique_ptr<added_part>& each : parts_) end_part(*each, rest_of(), report);
-  report.parts.push_back({"runtime", runtime_.shutdown(rest_of())});
-  for (const added_pool& each : pools_) {
+  for (const std::unique_ptr<added_part>& each : state_->parts) end_part(*each, rest_of(), report);
+  report.parts.push_back({"runtime", state_->rt.shutdown(rest_of())});
+  for (const state::added_pool& each : state_->pools) {
     const blocking_pool::counts counts = each.threads->statistics();
     report.parts.push_back({each.name.c_str(), {.remaining = counts.threads - counts.idle + counts.queued}});
   }

@@ -49,7 +49,7 @@ class worker_core {
   // The watch: it has not come back from what it runs, or has again.
   // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for a woken thief.
   void set_stuck(bool stuck) noexcept { stuck_.store(stuck, std::memory_order_relaxed); }
-  // From how many entries on another worker comes for them.
+  // With so many entries another worker takes some.
   // ORDER: relaxed, pairs with the stores in set_stuck() and set_late(): see there.
   std::size_t least_loot() const noexcept {
     return stuck_.load(std::memory_order_relaxed) || late_.load(std::memory_order_relaxed) ? 1 : 2;

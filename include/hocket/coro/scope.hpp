@@ -35,7 +35,7 @@
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/core/detail/daemon_group.hpp>
+#include <hocket/core/detail/daemon_slot.hpp>
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/return_slot.hpp>
 #include <hocket/core/detail/stack_pin.hpp>

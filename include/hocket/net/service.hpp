@@ -30,10 +30,8 @@
 // Thread safety. end(): any thread, also in a coroutine. All other members: one thread at a time.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/runtime/blocking_pool.hpp>
 #include <hocket/runtime/detail/shutdown_list.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <exception>
@@ -43,6 +41,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
+class blocking_pool;
 class signal_set;
 
 // How a service has ended.
@@ -74,24 +73,25 @@ concept shuts_down_gracefully = requires(Part& part, shutdown_options options) {
 
 class service {
  public:
-  // The runtime outlives the service, and so do all parts.
-  explicit service(runtime& rt) noexcept : runtime_(rt) {}
+  // The runtime outlives the service, and so do all parts. Throws std::bad_alloc.
+  explicit service(runtime& rt);
   service(const service&) = delete;
   service& operator=(const service&) = delete;
+  ~service();
 
   // Adds a server. Throws std::bad_alloc, as the other functions add().
   template <detail::shuts_down_gracefully Part>
   void add(Part& server, literal_name name = "server") {
-    parts_.push_back(std::make_unique<added_server<Part>>(name, server));
+    add_part(std::make_unique<added_server<Part>>(name, server));
   }
   // Adds a part that ends when the task of `end`, which is stored, has ended.
   template <class F>
     requires std::same_as<std::invoke_result_t<F&>, task<>>
   void add(literal_name name, F end) {
-    parts_.push_back(std::make_unique<added_end<F>>(name, std::move(end)));
+    add_part(std::make_unique<added_end<F>>(name, std::move(end)));
   }
   // Adds a pool of threads of the program's own, which is asked after the runtime's end.
-  void add(blocking_pool& threads, literal_name name = "threads") { pools_.push_back({name, &threads}); }
+  void add(blocking_pool& threads, literal_name name = "threads");
 
   // Waits until the process receives one of the signals, or for end(), and ends all. Call it on a plain thread, once.
   service_report run_until(std::initializer_list<int> signals, const shutdown_options& options = {});
@@ -120,19 +120,12 @@ class service {
     }
     F end;
   };
-  struct added_pool {
-    literal_name name;
-    blocking_pool* threads;
-  };
+  struct state;
+  void add_part(std::unique_ptr<added_part> part);
   int wait_for(signal_set& signals);
   void end_part(added_part& part, const shutdown_options& options, service_report& report);
 
-  runtime& runtime_;
-  std::vector<std::unique_ptr<added_part>> parts_;
-  std::vector<added_pool> pools_;
-  detail::thread_mutex mutex_;
-  bool is_ended_ = false;             // guarded by mutex_
-  join_handle<int>* wait_ = nullptr;  // guarded by mutex_: of run_until()
+  std::unique_ptr<state> state_;
 };
 
 }}  // namespace hocket

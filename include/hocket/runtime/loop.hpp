@@ -56,7 +56,7 @@
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/core/detail/daemon_group.hpp>
+#include <hocket/core/detail/daemon_slot.hpp>
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>

@@ -49,7 +49,9 @@ inline constexpr bool reports_kill<Op> = Op::reports_kill;
 // Op, as a wait that reports a kill.
 template <class Op>
 struct kill_reporting : Op {
-  explicit kill_reporting(const Op& op) noexcept : Op(op) {}
+  template <class From>
+    requires std::constructible_from<Op, const From&>
+  explicit(!std::convertible_to<const From&, Op>) kill_reporting(const From& op) noexcept : Op(op) {}
   static constexpr bool reports_kill = true;
   static constexpr bool may_be_ignored = false;
 };

@@ -57,6 +57,10 @@ class message_operation {
     return !has_more() || try_now();
   }
   result<value_type> take() { return search_.take(*buffer_); }
+  void wait_failed() noexcept {
+    if (lends_ != 0) lending_.wait_failed();
+    else reading_.wait_failed();
+  }
   void resumed() noexcept {
     lending_.resumed();
     reading_.resumed();

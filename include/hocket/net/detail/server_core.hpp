@@ -35,7 +35,6 @@
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/semaphore.hpp>
-#include <optional>
 #include <tuple>
 #include <vector>
 
