@@ -67,8 +67,8 @@ executor& own_queue(const thread_state& here) noexcept {
 
 }  // namespace
 
-// On a thread whose turns end by time. True: it is not over, and the next operations are counted.
-static bool goes_on_by_time(thread_state& thread) noexcept {
+bool restart_budget_by_time() noexcept {
+  thread_state& thread = this_thread();
   if (thread.budget_end == 0 || thread.clock_looks == clock_looks_of_budget) return false;
   if (steady_clock().now().time_since_epoch().count() >= thread.budget_end) return false;
   ++thread.clock_looks;
@@ -79,7 +79,7 @@ static bool goes_on_by_time(thread_state& thread) noexcept {
 
 bool can_pause() noexcept {
   thread_state& thread = this_thread();
-  if (goes_on_by_time(thread)) return false;
+  if (restart_budget_by_time()) return false;
   refill_budget(thread);
   const scheduled* const self = thread.ctx ? thread.ctx->strand() : nullptr;
   return thread.seat.running_on && !thread.eager && !(self && self->unwinding()) && !leaving_by_failure();

@@ -27,10 +27,11 @@ struct pause {
 
 wait_end pause_fiber(stop_level ignore, duration::rep until) {
   thread_state& here = this_thread();
-  if (ignore >= stop_level::kill || !is_scheduled(running_fiber(here)) || !can_pause()) {
+  if (ignore >= stop_level::kill || !is_scheduled(running_fiber(here))) {
     refill_budget(here);
     return wait_end::none;
   }
+  if (!can_pause()) return wait_end::none;
   if (const yield_way way = prepare_yield(); way.own) park_for_yield(way);
   else await(pause{});
   return ended_already(ignore, time_point(duration(until)));

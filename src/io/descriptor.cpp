@@ -79,6 +79,11 @@ look_operation::look_operation(open_descriptor& record, looking awaited) noexcep
 drain_operation::drain_operation(open_descriptor& record) noexcept
     : transfer_operation(record.peer, call_kind::drain, nullptr, 0) {}
 
+result<void> drain_operation::take() noexcept {
+  if (error != 0) return failure_of_transfer(error);
+  return {};
+}
+
 peer_end_operation::peer_end_operation(open_descriptor& record) noexcept
     : transfer_operation(record.peer, call_kind::look, nullptr, POLLRDHUP) {}
 

@@ -244,6 +244,12 @@ server_core::connection::connection(server_core& of, tcp::stream one, connection
   increment(of.refused_);
 }
 
+server_core::connection::connection(connection&& other) noexcept
+    : peer(std::move(other.peer)),
+      of_(std::exchange(other.of_, nullptr)),
+      state_(other.state_),
+      address_(std::move(other.address_)) {}
+
 server_core::connection::~connection() {
   if (!of_) return;
   peer.close();

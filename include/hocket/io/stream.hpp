@@ -71,11 +71,12 @@ class stream : public descriptor {
     return read<whole_reading>(buffers, true, site);
   }
   // Also write the count of the bytes to `moved`, which outlives the operation.
-  counted_reading read_exactly(mutable_buffer buffer, std::size_t& moved, call_site site = this_call_site()) noexcept {
+  template <std::same_as<std::size_t> Count>
+  auto read_exactly(mutable_buffer buffer, Count& moved, call_site site = this_call_site()) noexcept {
     return counted_reading(std::in_place, site, moved, record().in, call::read, buffer.data(), buffer.size(), true);
   }
-  counted_reading read_exactly(std::span<const mutable_buffer> buffers, std::size_t& moved,
-                               call_site site = this_call_site()) noexcept {
+  template <std::same_as<std::size_t> Count>
+  auto read_exactly(std::span<const mutable_buffer> buffers, Count& moved, call_site site = this_call_site()) noexcept {
     return counted_reading(std::in_place, site, moved, record().in, call::scatter,
                            const_cast<mutable_buffer*>(buffers.data()), detail::size_of_all(buffers), true);
   }
@@ -106,12 +107,13 @@ class stream : public descriptor {
     return write<whole_writing>(buffers, true, site);
   }
   // Also write the count of the bytes to `moved`, which outlives the operation.
-  counted_writing write_all(const_buffer data, std::size_t& moved, call_site site = this_call_site()) noexcept {
+  template <std::same_as<std::size_t> Count>
+  auto write_all(const_buffer data, Count& moved, call_site site = this_call_site()) noexcept {
     return counted_writing(std::in_place, site, moved, record().out, call::write, const_cast<std::byte*>(data.data()),
                            data.size(), true);
   }
-  counted_writing write_all(std::span<const const_buffer> buffers, std::size_t& moved,
-                            call_site site = this_call_site()) noexcept {
+  template <std::same_as<std::size_t> Count>
+  auto write_all(std::span<const const_buffer> buffers, Count& moved, call_site site = this_call_site()) noexcept {
     return counted_writing(std::in_place, site, moved, record().out, call::gather,
                            const_cast<const_buffer*>(buffers.data()), detail::size_of_all(buffers), true);
   }

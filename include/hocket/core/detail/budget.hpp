@@ -66,11 +66,14 @@ inline void use_up_budget(thread_state& thread) noexcept {
   std::atomic_ref(thread.spent).store(255, std::memory_order_relaxed);
 }
 
+// Asked when the count has carried over, on a thread with turns that end by time. True: the turn is not over, and the
+// count begins again.
+[[HOCKET_COLD, HOCKET_NOINLINE]] bool restart_budget_by_time() noexcept;
+
 // In the middle of an operation: if the budget is used up, the next operation finds it so.
 template <std::uint8_t Price>
 inline void spend_budget_ahead() noexcept {
-  if (!spend_budget<Price>()) [[likely]]
-    return;
+  if (!spend_budget<Price>() || restart_budget_by_time()) return;
   use_up_budget(this_thread());
   wrote_this_thread();
 }

@@ -67,7 +67,7 @@ class range_walk {
       const Index next = range_after(first, grain_);
       call_body(first, next);
       first = next;
-      if (spend_budget<1>()) return {first, pause::used_up};
+      if (spend_budget<1>() && !restart_budget_by_time()) return {first, pause::used_up};
     }
     return {last, pause::over};
   }

@@ -164,10 +164,7 @@ struct look_operation : transfer_operation {
 struct drain_operation : transfer_operation {
   using value_type = void;
   explicit drain_operation(open_descriptor& record) noexcept;
-  result<void> take() noexcept {
-    if (error != 0) return failure_of_transfer(error);
-    return {};
-  }
+  result<void> take() noexcept;
 };
 
 }}}  // namespace hocket::detail

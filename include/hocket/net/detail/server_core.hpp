@@ -86,11 +86,7 @@ class server_core : public from_memory_source {
    public:
     // `address` is the peer's, if there is an on_error. Throws std::bad_alloc.
     connection(server_core& of, tcp::stream peer, connection_permits permits, const socket_address& address);
-    connection(connection&& other) noexcept
-        : peer(std::move(other.peer)),
-          of_(std::exchange(other.of_, nullptr)),
-          state_(other.state_),
-          address_(std::move(other.address_)) {}
+    connection(connection&& other) noexcept;
     connection& operator=(connection&&) = delete;
     ~connection();
 
