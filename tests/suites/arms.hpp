@@ -7,6 +7,7 @@
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/select.hpp>
+#include <hocket/sync/semaphore.hpp>
 #include <hocket/time/within.hpp>
 
 #include "suites/net_kinds.hpp"
@@ -193,21 +194,28 @@ TEST_CASE_TEMPLATE("of several that select the same bytes one receives them, and
   typename Kind::wires net;
   stream_pair wires = net.connected();
   hocket::event never;
+  hocket::semaphore arrived{0};
   std::atomic<int> received{0}, ended{0};
   Kind world(net);
   std::array<int, 4> waiting{};
   auto wait = [&]() -> typename Kind::body {
     std::array<char, 8> buffer{};
     auto first = co_await select(wires.near.read_some(buffer), never.wait());
-    if (first) received += first->template get<0>() == std::size_t{1};
-    else ended += first.error() == std::errc::operation_canceled;
+    if (first) {
+      received += first->template get<0>() == std::size_t{1};
+      arrived.release();
+    } else {
+      ended += first.error() == std::errc::operation_canceled;
+    }
   };
   for (int& id : waiting) id = world.start(wait);
   auto write = [&]() -> typename Kind::body {
     for (std::size_t i = 0; i < 2; ++i) {
       auto written = co_await wires.far.write_all("x");
       CHECK(written == std::size_t{1});
-      while (received != static_cast<int>(i) + 1) co_await hocket::yield();
+      auto seen = co_await arrived.acquire();
+      REQUIRE(seen.has_value());
+      seen->forget();
     }
     for (const int id : waiting) world.cancel(id);
   };
