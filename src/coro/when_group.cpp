@@ -60,7 +60,7 @@ void when_group::take_place(when_frame& child) noexcept {
 bool when_group::enter_attempt() noexcept {
   mutex_.lock();
   // ORDER: relaxed, pairs with nothing: guarded by the mutex.
-  if (!decided() && ended_.load(std::memory_order_relaxed) < needed()) return true;
+  if (ended_.load(std::memory_order_relaxed) < needed()) return true;
   mutex_.unlock();
   return false;
 }

@@ -7,6 +7,7 @@
 #include "fiber/entry.hpp"
 #include "fiber/look_ahead.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -53,7 +54,8 @@ void expect_fiber(const control_block* running) noexcept {
 void wait_pin::begin(control_block& fiber, const exposed_memory& memory) noexcept {
   const bool copied = (fiber.header.reserved & stack_bit::copied) != 0;
   if ((memory.all && !copied) || refers_to_stack(memory.data, memory.size, fiber) ||
-      refers_to_stack(memory.list.data(), memory.list.size(), fiber))
+      std::any_of(std::begin(memory.lists), std::end(memory.lists),
+                  [&](std::span<const std::byte> list) { return refers_to_stack(list.data(), list.size(), fiber); }))
     pinned_ = pin_stack(fiber, "what it waits for");
 }
 

@@ -145,7 +145,7 @@ void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept 
     if (const int error = of_.attach_here()) return end(entry, error);
     what.group = current_group();
     how = list(entry);
-    if (how == listing::closed) return end(entry, EBADF);
+    if (how == listing::closed) return end(entry, what.arm == 2 ? ECANCELED : EBADF);
     if (how == listing::taken && !of_.hand_over(entry)) {
       leave(false);  // another group has come meanwhile
       how = listing::again;
@@ -175,7 +175,9 @@ void direction::begin_held(waiter& entry, transfer& what) noexcept {
 
 // The wait never began.
 void direction::let_go_of_held(transfer& what) noexcept {
-  if (std::exchange(what.holds, std::uint8_t{0}) != 0) leave(false);
+  if (std::exchange(what.holds, std::uint8_t{0}) == 0) return;
+  // ORDER: relaxed, pairs with nothing: a forked child has taken the word of the parent back.
+  if (is(word_.load(std::memory_order_relaxed), busy)) leave(false);
 }
 
 // Its descriptor is gone: this is the next one.

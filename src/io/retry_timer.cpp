@@ -26,7 +26,7 @@ bool retry_timer::is_needed(const open_descriptor& at, bool to_unix) noexcept {
 void retry_timer::begin(primitive::suspension& wait, primitive::waiter& entry, transfer& operation) noexcept {
   entry_ = &entry;
   transfer_ = &operation;
-  pause_ = first_pause;
+  pause_ = std::max(pause_, first_pause);
   kind = &kind_of_timer;
   timers_ = current_executor()->timers();
   operation.side->record().tell_edge(*operation.side);
@@ -45,8 +45,8 @@ void retry_timer::set() noexcept {
 // As soon as the timer is set again, or the wait is posted, the timer may be gone.
 void retry_timer::ring(timer_node& self, timer_call) noexcept {
   auto& rung = static_cast<retry_timer&>(self);
-  if (rung.try_again()) return rung.entry_->claim_popped().post();
   rung.pause_ = std::min(2 * rung.pause_, longest_pause);
+  if (rung.try_again()) return rung.entry_->claim_popped().post();
   rung.set();
 }
 

@@ -4,6 +4,7 @@
 #include <hocket/time/sleep.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -68,6 +69,11 @@ timer_service& timers_for(const suspension& wait) noexcept {
 }
 
 // A sleep for a time from now is the usual one: the timers see to what its end is by the clock.
+void sleeping::fix_end(suspension& wait) noexcept {
+  if (after_ <= duration::zero()) return;
+  until_ = std::max(until_, deadline_after(timers_for(wait).now(), std::exchange(after_, duration::zero())));
+}
+
 void sleeping::begin(suspension& wait, waiter& entry) noexcept {
   timer_service& timers = timers_for(wait);
   if (until_ == time_point::min() && slack_ <= duration::zero())

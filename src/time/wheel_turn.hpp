@@ -30,11 +30,7 @@ bool timer_wheel::catch_up(std::size_t& budget, Sink sink) noexcept {
   const time_point present = clock_.now();
   if (!still_cut) horizon_ = std::max(horizon_, key_of(present));
   time_fresh(present);
-  return still_cut || catch_up_to_horizon(budget, sink);
-}
-
-template <class Sink>
-bool timer_wheel::catch_up_to_horizon(std::size_t& budget, Sink sink) noexcept {
+  if (still_cut) return true;
   due_.splice_back(late_);
   cut_ = !turn(budget, sink);
   return cut_ || !late_.empty();

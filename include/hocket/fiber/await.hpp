@@ -196,7 +196,8 @@ struct exposed_memory {
   const void* data = nullptr;
   std::size_t size = 0;
   bool all = false;
-  std::span<const std::byte> list{};  // more bytes, elsewhere: a list of buffers
+  static constexpr std::size_t max_lists = 8;
+  std::span<const std::byte> lists[max_lists] = {};  // more bytes, elsewhere: lists of buffers
 };
 
 template <class Op, class Options>
@@ -204,7 +205,13 @@ exposed_memory exposed_memory_of(const operation<Op, Options>& operand) noexcept
   static_assert(std::has_unique_object_representations_v<Op> || alignof(Op) > sizeof(void*),
                 "hocket: an operation that a fiber waits for has no padding: see op_flag in core/detail/operation.hpp");
   exposed_memory memory{&operand.op(), sizeof(Op)};
-  if constexpr (requires { operand.op().list_of_addresses(); }) memory.list = operand.op().list_of_addresses();
+  if constexpr (lists_addresses<Op>) {
+    memory.lists[0] = operand.op().list_of_addresses();
+  } else if constexpr (requires { Op::address_lists; }) {
+    static_assert(Op::address_lists <= exposed_memory::max_lists, "hocket: a select of more than 8 lists of buffers");
+    std::size_t count = 0;
+    operand.op().visit_address_lists([&](std::span<const std::byte> list) noexcept { memory.lists[count++] = list; });
+  }
   return memory;
 }
 template <class A>

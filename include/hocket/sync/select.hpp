@@ -40,7 +40,8 @@
 // takes its resource instead, provided that the suspension has not granted another operation (take_now). After the wait
 // is decided, no more waiters are linked. The party that ends the wait unlinks the other waiters: suspension.hpp and
 // claim.hpp describe the races of this with grants. An arm of I/O is granted before its call, and makes it before the
-// coroutine is resumed; if there was nothing, the select waits on (core/detail/attempt.hpp).
+// coroutine is resumed; if there was nothing, the select waits on (core/detail/attempt.hpp): then all its operations
+// begin again, each at the end of its line.
 #pragma once
 #include <hocket/core/choice.hpp>
 #include <hocket/core/detail/chance.hpp>
@@ -116,6 +117,7 @@ class selecting {
   }
   void begin(suspension& wait, waiter& entry) noexcept {
     entries_ = &entry;
+    if constexpr ((tries_when_granted<Ops> || ...)) fix_ends(wait);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (((I > 0 && wait.decided()) ? void() : void(arm<I>(arms_).begin(wait, entries_[I]))), ...);
     }(indices);
@@ -133,6 +135,15 @@ class selecting {
     requires(wants_failure<Ops> || ...)
   {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (fail_arm(arm<I>(arms_)), ...); }(indices);
+  }
+  // Of all arms: core/detail/operation.hpp.
+  static constexpr std::size_t address_lists = (0 + ... + (lists_addresses<Ops> ? 1 : 0));
+  template <class Visit>
+  void visit_address_lists(Visit&& visit) const noexcept {
+    const auto visit_one = [&]<class Op>(const Op& op) {
+      if constexpr (lists_addresses<Op>) visit(op.list_of_addresses());
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (visit_one(arm<I>(arms_)), ...); }(indices);
   }
   result<value_type> take() {
     if (entries_) chosen_ = waiter::granted_of(entries_);
@@ -167,6 +178,13 @@ class selecting {
     if constexpr (wants_resumption<Op>) op.resumed();
   }
 
+  // The wait may begin again, and a sleep ends when it would have ended at first.
+  void fix_ends(suspension& wait) noexcept {
+    const auto fix_end = [&]<class Op>(Op& op) {
+      if constexpr (requires { op.fix_end(wait); }) op.fix_end(wait);
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (fix_end(arm<I>(arms_)), ...); }(indices);
+  }
   template <class Op>
   static bool try_granted_arm(Op& op) noexcept {
     if constexpr (tries_when_granted<Op>) return op.try_granted();
@@ -180,6 +198,10 @@ class selecting {
   // The arm with index I. Deduction finds its type, because a type may occur twice.
   template <std::size_t I, class Op>
   static Op& arm(select_arm<I, Op>& base) noexcept {
+    return base.op;
+  }
+  template <std::size_t I, class Op>
+  static const Op& arm(const select_arm<I, Op>& base) noexcept {
     return base.op;
   }
   bool try_from(std::size_t first) noexcept {

@@ -102,6 +102,8 @@ class sleeping {
   sleeping(time_point until, duration after, duration slack) noexcept : until_(until), after_(after), slack_(slack) {}
   bool try_now() noexcept { return until_ == time_point::min() && after_ <= duration::zero(); }
   void begin(suspension& wait, waiter& entry) noexcept;
+  // The sleep counts from now, also if it begins again.
+  void fix_end(suspension& wait) noexcept;
   result<void> take() noexcept { return {}; }
 
  private:

@@ -92,7 +92,9 @@ class attempt<Wait, Op> : stand_in {
     const auto call = [this] { return self().op().try_granted(); };
     const bool has_failed = cause == wait_end::granted && !behind_gate(call);
     self().conclude(has_failed ? wait_end::cancelled : cause);
-    return !has_failed || is_refused_;
+    if (!has_failed || is_refused_) return true;
+    self().end_begun();
+    return false;
   }
 
   static std::coroutine_handle<> resume(stand_in& frame) noexcept {

@@ -70,12 +70,10 @@ inline void use_up_budget(thread_state& thread) noexcept {
 // count begins again.
 [[HOCKET_COLD, HOCKET_NOINLINE]] bool restart_budget_by_time() noexcept;
 
-// In the middle of an operation: if the budget is used up, the next operation finds it so.
+// In the middle of an operation. True: the budget is used up, and the operation is to wait for a turn.
 template <std::uint8_t Price>
-inline void spend_budget_ahead() noexcept {
-  if (!spend_budget<Price>() || restart_budget_by_time()) return;
-  use_up_budget(this_thread());
-  wrote_this_thread();
+inline bool spend_budget_between() noexcept {
+  return spend_budget<Price>() && !restart_budget_by_time();
 }
 
 // Asked when the budget is used up: whether the running coroutine can go through its executor's queue. Refills it.

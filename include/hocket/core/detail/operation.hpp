@@ -347,6 +347,8 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     state_ = state::over;
     ended_ = cause;
   }
+  // Before the wait begins again: nothing was taken.
+  void end_begun() noexcept { [[maybe_unused]] const resumption<Op> over(op()); }
   // A wait that begins again has the deadline of the first one.
   void count_from_now() noexcept {
     if constexpr (!std::is_same_v<Options, no_options>) {

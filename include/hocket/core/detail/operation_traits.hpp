@@ -90,6 +90,9 @@ using room_in_task = std::conditional_t<waiters_of<Op> == 1 && is_interruptible<
 template <class Op>
 concept wants_failure = requires(Op& op) { op.wait_failed(); };
 
+template <class Op>
+concept lists_addresses = requires(const Op& op) { op.list_of_addresses(); };
+
 // It moves bytes by several system calls, so no select takes it.
 template <class Op>
 concept needs_several_calls = requires { requires Op::needs_several_calls; };

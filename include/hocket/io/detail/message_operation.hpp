@@ -42,7 +42,7 @@ class message_operation {
   bool try_now() noexcept {
     while (!search_.looks(*buffer_)) {
       prepare();
-      spend_budget_ahead<price_of<lending_arm> - 1>();
+      if (spend_budget_between<price_of<lending_arm>>()) return false;
       if (!(lends_ != 0 ? lending_.try_now() : reading_.try_now())) return false;
       if (!has_more()) break;
     }

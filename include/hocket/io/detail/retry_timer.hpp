@@ -53,9 +53,15 @@ class retry_timer final : public primitive::wait_source, private timer_node {
 // Storage for it in an operation, which is trivially copyable. The timer is made when the wait begins.
 class retry_storage {
  public:
-  retry_timer& make() noexcept { return *::new (static_cast<void*>(bytes_)) retry_timer; }
+  // Once. A wait that begins again has the timer of the first one, with its pause.
+  retry_timer& make() noexcept {
+    if (is_made_ != 0) return *std::launder(reinterpret_cast<retry_timer*>(bytes_));
+    is_made_ = 1;
+    return *::new (static_cast<void*>(bytes_)) retry_timer;
+  }
 
  private:
+  std::uintptr_t is_made_ = 0;
   // Zeros: an operation on a stack that moves is searched for addresses of that stack (fiber/await.hpp).
   alignas(retry_timer) unsigned char bytes_[sizeof(retry_timer)] = {};
 };

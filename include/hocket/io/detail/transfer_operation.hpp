@@ -102,7 +102,7 @@ struct transfer_arm : Op {
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     this->error = 0;
     this->ended = 0;
-    this->arm = 1;
+    this->arm = this->arm == 0 ? 1 : 2;
     Op::begin(wait, entry);
   }
   bool try_granted() noexcept {

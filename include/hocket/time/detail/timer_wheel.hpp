@@ -132,7 +132,7 @@ class timer_wheel final : public timer_service {
   // while no timer is attached.
   bool advance(std::size_t at_most = unlimited) noexcept;
 
-  // Fires the timers that were due at an earlier reading of the clock, and does not look at it: before a driver that
+  // Fires the timers for a time before an earlier reading of the clock, and does not look at it: before a driver that
   // would grant such waits. Times from now are not due.
   void advance_to(time_point reading, std::size_t at_most) noexcept;
 
@@ -212,8 +212,6 @@ class timer_wheel final : public timer_service {
   void time_fresh(time_point present) noexcept;
   template <class Sink>
   bool catch_up(std::size_t& budget, Sink sink) noexcept;
-  template <class Sink>
-  bool catch_up_to_horizon(std::size_t& budget, Sink sink) noexcept;
   template <class Sink>
   bool turn(std::size_t& budget, Sink sink) noexcept;
   bool open_next(std::size_t& budget) noexcept;
