@@ -145,7 +145,7 @@ void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept 
     if (const int error = of_.attach_here()) return end(entry, error);
     what.group = current_group();
     how = list(entry);
-    if (how == listing::closed) return end(entry, what.arm == 2 ? ECANCELED : EBADF);
+    if (how == listing::closed) return end(entry, transfer_of(entry).arm == 2 ? ECANCELED : EBADF);
     if (how == listing::taken && !of_.hand_over(entry)) {
       leave(false);  // another group has come meanwhile
       how = listing::again;

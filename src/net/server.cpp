@@ -35,9 +35,9 @@ server_core::server_core(loop& on, const tcp::serve_options& options)
     : runtime_(nullptr), loop_(&on), options_(options), connections_(on) {}
 server_core::~server_core() = default;
 
-static void increment(atomic<std::size_t>& one) noexcept {
+static void increment(atomic<std::size_t>& number) noexcept {
   // ORDER: relaxed, pairs with nothing: a number for people.
-  one.fetch_add(1, std::memory_order_relaxed);
+  number.fetch_add(1, std::memory_order_relaxed);
 }
 
 tcp::server_counts server_core::counts() const noexcept {

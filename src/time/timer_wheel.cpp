@@ -246,14 +246,7 @@ void timer_wheel::advance_to(time_point reading, std::size_t at_most) noexcept {
   turns_ = true;
   const own_turn sink{*this};
   if (!cut_ || turn(at_most, sink)) {
-    const std::uint64_t end = key_of(reading);
-    list<timer_node> later;
-    while (!late_.empty()) {
-      timer_node& node = late_.pop_front();
-      (key_of(node.when) < end ? due_ : later).push_back(node);
-    }
-    late_.splice_back(later);
-    if (end != 0) horizon_ = std::max(horizon_, end - 1);
+    set_horizon_before(key_of(reading));
     cut_ = !turn(at_most, sink);
   }
   turns_ = false;

@@ -36,6 +36,17 @@ bool timer_wheel::catch_up(std::size_t& budget, Sink sink) noexcept {
   return cut_ || !late_.empty();
 }
 
+// A horizon before `end`; the late timers before it are due.
+inline void timer_wheel::set_horizon_before(std::uint64_t end) noexcept {
+  list<timer_node> later;
+  while (!late_.empty()) {
+    timer_node& node = late_.pop_front();
+    (key_of(node.when) < end ? due_ : later).push_back(node);
+  }
+  late_.splice_back(later);
+  if (end != 0) horizon_ = std::max(horizon_, end - 1);
+}
+
 // Up to the horizon. False: the budget was used up before. Several slots with few timers each are opened before any of
 // those fires, so that their memory is on its way meanwhile.
 template <class Sink>

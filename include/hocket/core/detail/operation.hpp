@@ -335,8 +335,6 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     return suspended.commit();
   }
 
-  // --- for attempts
-
   friend class attempt<wait, Op>;
   Op& op() noexcept { return awaited_.op_; }
   bool is_suspended() const noexcept { return state_ == state::suspended; }

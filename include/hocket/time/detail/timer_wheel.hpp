@@ -210,6 +210,7 @@ class timer_wheel final : public timer_service {
   void attach_fresh_slowly(timer_node& node) noexcept;
   bool detach_slowly(timer_node& node) noexcept;
   void time_fresh(time_point present) noexcept;
+  void set_horizon_before(std::uint64_t end) noexcept;
   template <class Sink>
   bool catch_up(std::size_t& budget, Sink sink) noexcept;
   template <class Sink>
