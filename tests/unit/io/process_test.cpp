@@ -215,15 +215,18 @@ TEST_CASE("whoever ignores the ends of children starts none, and a status that w
   CHECK(end.how == "the body returned");
 }
 
-TEST_CASE("a child cannot be started without descriptors for its pipes" * doctest::skip(starts_no_children())) {
+// UndefinedBehaviorSanitizer checks each virtual call through a pipe of its own, which it does not get here.
+TEST_CASE("a child cannot be started without descriptors for its pipes" *
+          doctest::skip(starts_no_children() || detail::sanitizer != detail::sanitizer_kind::plain)) {
   const child_end end = end_of_child([] {
     static_cast<void>(error_of_start({"true"}));
-    rlimit none{};
-    ::getrlimit(RLIMIT_NOFILE, &none);
+    rlimit usual{};
+    ::getrlimit(RLIMIT_NOFILE, &usual);
     for (rlim_t most = 3; most != 12; ++most) {
-      none.rlim_cur = most;
-      ::setrlimit(RLIMIT_NOFILE, &none);
+      const rlimit limit{most, usual.rlim_max};
+      ::setrlimit(RLIMIT_NOFILE, &limit);
       const std::error_code error = error_of_start({"true"}, {.in = process::pipe, .out = process::pipe});
+      ::setrlimit(RLIMIT_NOFILE, &usual);
       CHECK((error == std::error_code() || error == std::errc::too_many_files_open));
     }
   });
