@@ -57,19 +57,9 @@ auto pass_to(Sink& sink, const_buffer data) {
   else return sink.write_all(data);
 }
 
-// Of a copy that has read the end, or all that it may.
-template <class Sink>
-task<result<std::size_t>> end_copy(Sink& sink, std::size_t copied) {
-  if constexpr (collecting_sink<Sink>) {
-    result<void> flushed = co_await sink.flush();
-    if (!flushed) co_return failure(flushed.error());
-  }
-  co_return copied;
-}
-
 }  // namespace detail
 
-// Copies at most `max_size` bytes. Returns how many bytes it copied; so does the next function.
+// Copies at most `max_size` bytes. Returns how many bytes it copied; so do the next functions.
 template <byte_source Source, class Sink>
   requires(byte_sink<Sink> || collecting_sink<Sink>)
 task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size) {
@@ -86,29 +76,38 @@ task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size)
     if (!passed) co_return failure(passed.error());
     copied += *read;
   }
-  co_return co_await detail::end_copy(sink, copied);
+  if constexpr (collecting_sink<Sink>) {
+    result<void> flushed = co_await sink.flush();
+    if (!flushed) co_return failure(flushed.error());
+  }
+  co_return copied;
 }
 
 // Copies until the source has ended.
 template <byte_source Source, class Sink>
+  requires(!lending_source<Source> && (byte_sink<Sink> || collecting_sink<Sink>))
+task<result<std::size_t>> copy(Source& source, Sink& sink) {
+  return copy(source, sink, detail::unlimited_copy);
+}
+template <lending_source Source, class Sink>
   requires(byte_sink<Sink> || collecting_sink<Sink>)
 task<result<std::size_t>> copy(Source& source, Sink& sink) {
-  if constexpr (lending_source<Source>) {
-    std::size_t copied = 0;
-    for (;;) {
-      result<void> turn = co_await detail::check_turn();
-      if (!turn) co_return failure(turn.error());
-      result<borrowed_bytes> read = co_await detail::read_or_flush(sink, [&] { return source.read_borrowed(); });
-      if (!read) co_return failure(read.error());
-      if (read->empty()) break;
-      auto passed = co_await detail::pass_to(sink, *read);
-      if (!passed) co_return failure(passed.error());
-      copied += read->size();
-    }
-    co_return co_await detail::end_copy(sink, copied);
-  } else {
-    co_return co_await copy(source, sink, detail::unlimited_copy);
+  std::size_t copied = 0;
+  for (;;) {
+    result<void> turn = co_await detail::check_turn();
+    if (!turn) co_return failure(turn.error());
+    result<borrowed_bytes> read = co_await detail::read_or_flush(sink, [&] { return source.read_borrowed(); });
+    if (!read) co_return failure(read.error());
+    if (read->empty()) break;
+    auto passed = co_await detail::pass_to(sink, *read);
+    if (!passed) co_return failure(passed.error());
+    copied += read->size();
   }
+  if constexpr (collecting_sink<Sink>) {
+    result<void> flushed = co_await sink.flush();
+    if (!flushed) co_return failure(flushed.error());
+  }
+  co_return copied;
 }
 
 }}  // namespace hocket

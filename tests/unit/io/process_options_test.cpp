@@ -6,6 +6,7 @@
 #include <hocket/io/process.hpp>
 #include <hocket/io/read_all.hpp>
 
+#include "support/child_output.hpp"
 #include "support/children.hpp"
 #include "support/death.hpp"
 #include "support/numbers.hpp"
@@ -32,20 +33,8 @@ using namespace hocket_test;
 
 namespace {
 
-std::string output_of(const text_arguments& arguments, process_options options = {}) {
-  options.out = process::pipe;
-  process child = process::start(arguments, options).value();
-  std::string text = sync_wait(read_all(child.out())).value();
-  CHECK(sync_wait(child.wait()) == exit_status(0));
-  return text;
-}
-
 std::string output_of_shell(std::string_view script, const process_options& options = {}) {
   return output_of({"sh", "-c", script}, options);
-}
-
-std::error_code error_of_start(const text_arguments& arguments, const process_options& options = {}) {
-  return process::start(arguments, options).error_or({});
 }
 
 void write_program(const std::string& path, std::string_view text, unsigned mode = 0700) {

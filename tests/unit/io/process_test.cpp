@@ -6,6 +6,7 @@
 #include <hocket/io/read_all.hpp>
 #include <hocket/runtime/loop.hpp>
 
+#include "support/child_output.hpp"
 #include "support/children.hpp"
 #include "support/death.hpp"
 #include "support/temporary_folder.hpp"
@@ -26,18 +27,6 @@ using namespace hocket;
 using namespace hocket_test;
 
 namespace {
-
-std::string output_of(const text_arguments& arguments, process_options options = {}) {
-  options.out = process::pipe;
-  process child = process::start(arguments, options).value();
-  std::string text = sync_wait(read_all(child.out())).value();
-  static_cast<void>(sync_wait(child.wait()));
-  return text;
-}
-
-std::error_code error_of_start(const text_arguments& arguments, const process_options& options = {}) {
-  return process::start(arguments, options).error_or({});
-}
 
 bool is_there(int id) { return ::kill(id, 0) == 0; }
 
