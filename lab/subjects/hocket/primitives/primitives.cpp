@@ -5,6 +5,7 @@
 #include "../waits.hpp"
 #include "channels.hpp"
 #include "locks.hpp"
+#include "sockets.hpp"
 
 #ifdef LAB_SPSC
 #include <hocket/sync/spsc_channel.hpp>
@@ -122,6 +123,7 @@ constexpr lab::named_primitive primitives[] = {
 #endif
     {"broadcast_100", lab::broadcast_100},
     {"select_of_4", as_waits<lab::select_handover>},
+    {"select_of_2_sockets", lab::select_of_2_sockets},
     {"condition_ping_pong", lab::condition_ping_pong},
     {"monitor_ping_pong", lab::monitor_ping_pong},
     {"monitor_free", lab::monitor_free},

@@ -7,6 +7,8 @@ use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Mutex, Notify, RwLock, Semaphore};
 use tokio::task::{yield_now, JoinSet};
@@ -168,6 +170,57 @@ fn select_of_4(rt: &Runtime, _: &Load, k: usize) -> bool {
     }) == k as u64
 }
 
+/// The two sockets from which a task reads, and those by which it writes to the other task's.
+type Sockets = ([UnixStream; 2], [UnixStream; 2]);
+
+fn two_tasks_of_sockets() -> [Sockets; 2] {
+    let pair = || UnixStream::pair().unwrap_or_else(|_| fail("no socket"));
+    let (a, b, c, d) = (pair(), pair(), pair(), pair());
+    [([a.0, b.0], [c.1, d.1]), ([c.0, d.0], [a.1, b.1])]
+}
+
+async fn write_byte(to: &mut UnixStream) {
+    to.write_all(b"x").await.unwrap_or_else(|_| fail("a write failed"));
+}
+
+async fn read_one_of(inputs: &mut [UnixStream; 2]) -> usize {
+    let [first, second] = inputs;
+    let mut bytes = [[0u8; 1]; 2];
+    let [to_first, to_second] = &mut bytes;
+    let (index, read) = tokio::select! {
+        read = first.read(to_first) => (0, read),
+        read = second.read(to_second) => (1, read),
+    };
+    if !matches!(read, Ok(1)) {
+        fail("a read failed");
+    }
+    index
+}
+
+fn select_of_2_sockets(rt: &Runtime, _: &Load, k: usize) -> bool {
+    let made = {
+        let _context = rt.enter();
+        Arc::new(Mutex::new(two_tasks_of_sockets().map(Some)))
+    };
+    in_tasks(rt, 2, move |me| {
+        let made = made.clone();
+        async move {
+            let (mut inputs, mut outputs) = made.lock().await[me].take().unwrap_or_else(|| fail("no sockets"));
+            let mut right = 0;
+            for i in 0..k / 2 {
+                if me == 0 {
+                    write_byte(&mut outputs[i % 2]).await;
+                }
+                right += u64::from(read_one_of(&mut inputs).await == i % 2);
+                if me == 1 {
+                    write_byte(&mut outputs[i % 2]).await;
+                }
+            }
+            right
+        }
+    }) == k as u64
+}
+
 fn shared_free(rt: &Runtime, _: &Load, k: usize) -> bool {
     in_tasks(rt, 1, move |_| async move {
         let m = RwLock::new(1);
@@ -253,6 +306,7 @@ fn known(workload: &str) -> Option<Units> {
         "event_free" => event_free,
         "event_ping_pong" => |rt, _, k| ping_pong(rt, k, false),
         "select_of_4" => select_of_4,
+        "select_of_2_sockets" => select_of_2_sockets,
         "shared_free" => shared_free,
         "shared_mixed" => shared_mixed,
         "timed_free" => timed_free,
@@ -262,12 +316,17 @@ fn known(workload: &str) -> Option<Units> {
 }
 
 fn runtime(r: &Load) -> Runtime {
-    let built = if r.system == "rust-tokio-current" {
-        Builder::new_current_thread().enable_time().build()
-    } else {
-        Builder::new_multi_thread().worker_threads(r.workers).enable_time().build()
+    let mut builder = match r.system.as_str() {
+        "rust-tokio-current" => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
     };
-    built.unwrap_or_else(|_| fail("no runtime"))
+    if r.system != "rust-tokio-current" {
+        builder.worker_threads(r.workers);
+    }
+    if r.workload == "select_of_2_sockets" {
+        builder.enable_io();
+    }
+    builder.enable_time().build().unwrap_or_else(|_| fail("no runtime"))
 }
 
 /// Whether the workload is one of these.
