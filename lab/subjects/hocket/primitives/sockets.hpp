@@ -18,8 +18,8 @@ inline bool select_of_2_sockets(const load&, std::uint64_t k) {
     auto& others = pairs[1 - me];
     for (std::uint64_t i = 0; i < k / 2; ++i) {
       if (me == 0) LAB_AWAIT(others[i % 2].far.write_some("x"));
-      auto first = LAB_AWAIT(
-          select(mine[0].near.read_some({&first_byte, 1}), mine[1].near.read_some({&second_byte, 1})));
+      auto first =
+          LAB_AWAIT(select(mine[0].near.read_some({&first_byte, 1}), mine[1].near.read_some({&second_byte, 1})));
       if (!first) break;
       right += first->index() == i % 2;
       if (me == 1) LAB_AWAIT(others[i % 2].far.write_some("x"));
