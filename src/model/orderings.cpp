@@ -17,12 +17,46 @@ std::vector<order> next_weaker(order from) {
   return {order::relaxed};
 }
 
-void add_orderings_of(test body, const options& bounds, std::vector<ordering>& known) {
+// A body, and the orderings of all operations in its executions. A body without an ordering cannot notice that it is
+// weakened.
+struct subject {
+  test body;
+  std::vector<ordering> orderings;
+  std::uint64_t executions;
+
+  bool has(const ordering& candidate) const {
+    const auto is_same = [&](const ordering& known) { return known.is(candidate.where, candidate.order); };
+    return std::any_of(orderings.begin(), orderings.end(), is_same);
+  }
+};
+
+subject explored(test body, const options& bounds) {
+  std::vector<ordering> known;
   engine runner(bounds, body);
   runner.note_orderings(&known);
-  auto result = search(runner, bounds);
+  const report result = search(runner, bounds);
   if (result.found())
     hocket::detail::fatal(result.message.c_str(), "unneeded_orderings() is for a test that shows no bug as it stands");
+  return {body, std::move(known), result.executions};
+}
+
+// The smallest first: an exploration that notices nothing is the longest.
+std::vector<subject> all_explored(std::initializer_list<test> bodies, const options& bounds) {
+  std::vector<subject> subjects;
+  for (const test& body : bodies) subjects.push_back(explored(body, bounds));
+  std::sort(subjects.begin(), subjects.end(),
+            [](const subject& left, const subject& right) { return left.executions < right.executions; });
+  return subjects;
+}
+
+std::vector<ordering> all_orderings(const std::vector<subject>& subjects) {
+  std::vector<ordering> all;
+  for (const subject& each : subjects)
+    for (const ordering& known : each.orderings)
+      if (std::none_of(all.begin(), all.end(),
+                       [&](const ordering& other) { return other.is(known.where, known.order); }))
+        all.push_back(known);
+  return all;
 }
 
 bool needed(const options& bounds, test body, const ordering& from, order to) {
@@ -34,14 +68,15 @@ bool needed(const options& bounds, test body, const ordering& from, order to) {
 }  // namespace
 
 std::string unneeded_orderings(const options& bounds, std::initializer_list<test> bodies) {
-  std::vector<ordering> known;
-  for (const test& body : bodies) add_orderings_of(body, bounds, known);
+  const std::vector<subject> subjects = all_explored(bodies, bounds);
   std::string unnoticed;
-  for (const auto& candidate : known) {
+  for (const ordering& candidate : all_orderings(subjects)) {
     if (std::string_view(candidate.where.file_name()).find(bounds.weakened) == std::string_view::npos) continue;
     for (auto weaker : next_weaker(candidate.order)) {
-      const auto notices = [&](const test& body) { return needed(bounds, body, candidate, weaker); };
-      if (std::any_of(bodies.begin(), bodies.end(), notices)) continue;
+      const auto notices = [&](const subject& by) {
+        return by.has(candidate) && needed(bounds, by.body, candidate, weaker);
+      };
+      if (std::any_of(subjects.begin(), subjects.end(), notices)) continue;
       unnoticed += short_name(candidate.where) + ": " + order_name(candidate.order) + " could be " + order_name(weaker);
       unnoticed += '\n';
     }
