@@ -120,8 +120,7 @@ task<> count_each_second(board& shared) {
 }
 
 // A file with a mistake changes nothing.
-task<> reload_on_hangup(board& shared, tcp::server& server, std::string path) {
-  signal_set hangups{SIGHUP};
+task<> reload_on_hangup(signal_set& hangups, board& shared, tcp::server& server, std::string path) {
   while (co_await hangups.next()) {
     result<settings> loaded = co_await within(5s, load(path));
     if (!loaded) {
@@ -135,24 +134,25 @@ task<> reload_on_hangup(board& shared, tcp::server& server, std::string path) {
 }
 
 int main(int argc, char** argv) {
+  signal_set ends{SIGTERM, SIGINT}, hangups{SIGHUP};  // first of all: signals during the start are received, too
   if (argc != 2) return std::fprintf(stderr, "usage: %s SETTINGS\n", argv[0]), 2;
   result<settings> first = sync_wait(load(argv[1]));
   if (!first) return std::fprintf(stderr, "%s: %s\n", argv[1], first.error().message().c_str()), 2;
 
+  board shared(*first);  // before the runtime, since its coroutines refer to it
   runtime rt;
-  board shared(*first);
   auto server = tcp::serve(rt, first->listen, {.max_connections = first->connections, .on_error = log_error},
                            serve_client, std::ref(shared));
   if (!server) return std::fprintf(stderr, "%s: %s\n", first->listen.c_str(), server.error().message().c_str()), 1;
   spawn(rt, {.name = "ticker", .daemon = true}, count_each_second, std::ref(shared));
-  spawn(rt, {.name = "reload", .daemon = true}, reload_on_hangup, std::ref(shared), std::ref(*server),
-        std::string(argv[1]));
+  spawn(rt, {.name = "reload", .daemon = true}, reload_on_hangup, std::ref(hangups), std::ref(shared),
+        std::ref(*server), std::string(argv[1]));
 
   service all(rt);
   all.add(*server);
   std::printf("listening at %s\n", server->local_address().to_string().c_str());
   std::fflush(stdout);
-  const service_report report = all.run_until({SIGTERM, SIGINT}, {.drain = 10s});
+  const service_report report = all.run_until(ends, {.drain = 10s});
   std::fputs(report.to_string().c_str(), stderr);
   return report.exit_code();
 }

@@ -31,9 +31,7 @@ def reload(server, path, text):
 
 
 def drive(program, path):
-    write(path, "closed on Monday")
-    server = subprocess.Popen([program, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    address = server.stdout.readline().split()[-1]
+    server, address = start(program, path)
     idle, follower, asker = Client(address), Client(address), Client(address)
     assert asker.ask("GET") == "closed on Monday\n"
     assert follower.ask("FOLLOW") == "closed on Monday\n"
@@ -61,10 +59,31 @@ def drive(program, path):
     assert "server" in report and "runtime" in report, report
 
 
+def start(program, path):
+    write(path, "closed on Monday")
+    server = subprocess.Popen([program, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return server, server.stdout.readline().split()[-1]
+
+
+def signal_during_start(program, path):
+    """A signal that arrives as soon as the service listens ends it, or reloads, as later."""
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        server, _ = start(program, path)
+        server.send_signal(ending)
+        assert server.wait(30) == 0, (ending, server.stderr.read())
+    server, address = start(program, path)
+    server.send_signal(signal.SIGHUP)
+    assert Client(address).ask("GET") == "closed on Monday\n"
+    assert server.stderr.readline() == "settings are reloaded\n"
+    server.send_signal(signal.SIGTERM)
+    assert server.wait(30) == 0, server.stderr.read()
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         drive(program, os.path.join(folder, "settings.txt"))
+        signal_during_start(program, os.path.join(folder, "settings.txt"))
         wrong = subprocess.run([program, os.path.join(folder, "nothing.txt")], capture_output=True, text=True, timeout=30)
         assert wrong.returncode == 2 and "No such file" in wrong.stderr, wrong
 

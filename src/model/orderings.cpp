@@ -45,7 +45,7 @@ std::vector<subject> all_explored(std::initializer_list<test> bodies, const opti
   std::vector<subject> subjects;
   for (const test& body : bodies) subjects.push_back(explored(body, bounds));
   std::sort(subjects.begin(), subjects.end(),
-            [](const subject& left, const subject& right) { return left.executions < right.executions; });
+            [](const subject& first, const subject& second) { return first.executions < second.executions; });
   return subjects;
 }
 

@@ -317,6 +317,10 @@ server_counts server::counts() const noexcept { return core_->counts(); }
 void server::set_max_connections(std::size_t limit) noexcept { core_->set_max_connections(limit); }
 task<shutdown_report> server::graceful_shutdown(shutdown_options options) { return core_->graceful_shutdown(options); }
 shutdown_report server::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
+  signal_set received(signals);
+  return run_until(received, options);
+}
+shutdown_report server::run_until(signal_set& signals, const shutdown_options& options) {
   return core_->run_until(signals, options);
 }
 

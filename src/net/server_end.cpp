@@ -100,10 +100,9 @@ void server_core::join_connections_here() noexcept {
   static_cast<void>(sync_wait(connections_.join()));
 }
 
-shutdown_report server_core::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
-  signal_set signals_received(signals);
-  auto ended = runtime_ ? spawn(*runtime_, &server_core::await_signal, this, std::ref(signals_received), options)
-                        : spawn(*loop_, &server_core::await_signal, this, std::ref(signals_received), options);
+shutdown_report server_core::run_until(signal_set& signals, const shutdown_options& options) {
+  auto ended = runtime_ ? spawn(*runtime_, &server_core::await_signal, this, std::ref(signals), options)
+                        : spawn(*loop_, &server_core::await_signal, this, std::ref(signals), options);
   while (loop_ && !ended.done()) loop_->run_until(ended);
   return sync_wait(ended);
 }

@@ -138,11 +138,15 @@ void service::end_part(added_part& part, const shutdown_options& options, servic
 }
 
 service_report service::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
+  signal_set received(signals);
+  return run_until(received, options);
+}
+
+service_report service::run_until(signal_set& signals, const shutdown_options& options) {
   expects(current_executor() == nullptr, "a service was run by a coroutine", "run it on a plain thread: in main()");
   service_report report;
   report.parts.reserve(state_->parts.size() + 1 + state_->pools.size());
-  signal_set received(signals);
-  report.signal = wait_for(received);
+  report.signal = wait_for(signals);
 
   const time_point end_of_drain = deadline_after(steady_clock().now(), options.drain);
   const auto rest_of = [&]() noexcept {

@@ -26,6 +26,7 @@ loop::~loop() { end_all(); }
 
 void loop::run() {
   if (!run_while([](const void* self) noexcept { return static_cast<const loop*>(self)->others() != 0; }, this)) return;
+  if (live() == 0) return;
   run_while([](const void* self) noexcept { return static_cast<const loop*>(self)->cancels_daemons(); }, this);
 }
 

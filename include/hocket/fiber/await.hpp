@@ -12,6 +12,7 @@
 // and in a coroutine that is being unwound. In a task it is fatal if it has to wait, and at check level `debug` always:
 // write co_await there. The fatal message names the remedy.
 #pragma once
+#include <hocket/base/detail/platform/attributes.hpp>
 #include <hocket/base/memory_source.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/core/detail/foreign_wait.hpp>
@@ -238,7 +239,8 @@ template <class A>
 template <class Op>
 class fiber_wait : public park_request {
  public:
-  fiber_wait(control_block& fiber, Op op, const wait_options& options) noexcept
+  // Inline: a call would get the options in memory, and read in pairs what was just written one by one.
+  [[HOCKET_ALWAYS_INLINE]] fiber_wait(control_block& fiber, Op op, const wait_options& options) noexcept
       : park_request{nullptr, &fiber_wait::commit_wait},
         fiber_(fiber),
         operation_(op, options),

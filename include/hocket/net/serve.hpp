@@ -94,9 +94,11 @@ class server {
   task<shutdown_report> graceful_shutdown(shutdown_options options = {});
 
   // Waits until the process receives the signal, or one of the signals, and then shuts down. Call it on a plain thread.
-  // On a loop it runs the loop. Throws the exceptions of signal_set.
+  // On a loop it runs the loop. Throws the exceptions of signal_set. A signal from before the call is received by a set
+  // that was made before.
   shutdown_report run_until(int signal, const shutdown_options& options = {}) { return run_until({signal}, options); }
   shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options = {});
+  shutdown_report run_until(signal_set& signals, const shutdown_options& options = {});
 
  private:
   std::unique_ptr<detail::server_core> core_;
@@ -109,7 +111,7 @@ class server {
 // address_in_use. Throws std::bad_alloc, and what moving the handler and the arguments throws. After an error, and
 // after an exception, nothing is left open.
 template <class Executor, class Handler, class... Args>
-  requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
+  requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options> && (std::is_move_constructible_v<Args> && ...))
 result<server> serve(Executor& executor, detail::listen_target target, const serve_options& options, Handler handler,
                      Args... args) {
   static_assert(
@@ -124,9 +126,15 @@ result<server> serve(Executor& executor, detail::listen_target target, const ser
   return owner;
 }
 template <class Executor, class Handler, class... Args>
-  requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options>)
+  requires(!std::is_same_v<std::remove_cvref_t<Handler>, serve_options> && (std::is_move_constructible_v<Args> && ...))
 result<server> serve(Executor& executor, detail::listen_target target, Handler handler, Args... args) {
   return serve(executor, std::move(target), serve_options{}, std::move(handler), std::move(args)...);
+}
+template <class Executor, class Handler, class... Args>
+  requires(!(std::is_move_constructible_v<std::remove_cvref_t<Args>> && ...))
+result<server> serve(Executor&, const detail::listen_target&, const Handler&, Args&&...) {
+  static_assert((std::is_move_constructible_v<std::remove_cvref_t<Args>> && ...),
+                "hocket: tcp::serve copies its arguments, and one of these cannot be copied: pass std::ref(x)");
 }
 
 }}}  // namespace hocket::tcp

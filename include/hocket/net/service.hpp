@@ -1,6 +1,7 @@
 // service: ends all parts of a program in order, on a signal, and says what it had to stop.
 //
 //   int main() {
+//     signal_set ends{SIGTERM, SIGINT};  // first of all: a signal during the start ends the service, too
 //     runtime rt;
 //     database db;
 //     auto server = tcp::serve(rt, "[::]:7000", serve_client, std::ref(db)).value();
@@ -8,7 +9,7 @@
 //     service all(rt);
 //     all.add(server);
 //     all.add("database", [&]() -> task<> { co_await db.flush(); });
-//     const service_report report = all.run_until({SIGTERM, SIGINT}, {.drain = 10s});
+//     const service_report report = all.run_until(ends, {.drain = 10s});
 //     std::fputs(report.to_string().c_str(), stderr);
 //     return report.exit_code();
 //   }
@@ -75,6 +76,11 @@ class service {
  public:
   // The runtime outlives the service, and so do all parts. Throws std::bad_alloc.
   explicit service(runtime& rt);
+  template <class Other>
+  explicit service(Other&) {
+    static_assert(std::is_same_v<Other, runtime>,
+                  "hocket: a service ends a runtime; for one thread: runtime rt({.workers = 1})");
+  }
   service(const service&) = delete;
   service& operator=(const service&) = delete;
   ~service();
@@ -86,15 +92,27 @@ class service {
   }
   // Adds a part that ends when the task of `end`, which is stored, has ended.
   template <class F>
-    requires std::same_as<std::invoke_result_t<F&>, task<>>
   void add(literal_name name, F end) {
+    static_assert(std::is_same_v<std::invoke_result_t<F&>, task<>>,
+                  "hocket: the end of a part is a callable that returns task<>: an error leaves it as an exception, by "
+                  "or_throw()");
     add_part(std::make_unique<added_end<F>>(name, std::move(end)));
+  }
+  template <class Part>
+    requires(!detail::shuts_down_gracefully<Part> && !std::is_same_v<blocking_pool, Part>)
+  void add(Part&) {
+    static_assert(
+        detail::shuts_down_gracefully<Part>,
+        "hocket: service::add() takes a server, not the result of tcp::serve(): all.add(*server); and another "
+        "part with a name and a callable that ends it");
   }
   // Adds a pool of threads of the program's own, which is asked after the runtime's end.
   void add(blocking_pool& threads, literal_name name = "threads");
 
   // Waits until the process receives one of the signals, or for end(), and ends all. Call it on a plain thread, once.
+  // A signal from before the call is received by a set that was made before.
   service_report run_until(std::initializer_list<int> signals, const shutdown_options& options = {});
+  service_report run_until(signal_set& signals, const shutdown_options& options = {});
   // Ends the wait of run_until(), the present or the next.
   void end() noexcept;
 

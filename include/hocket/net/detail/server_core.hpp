@@ -71,7 +71,7 @@ class server_core : public from_memory_source {
   std::error_code open(listen_target target);
   // Throws std::bad_alloc; then it may be called again.
   task<shutdown_report> graceful_shutdown(shutdown_options options);
-  shutdown_report run_until(std::initializer_list<int> signals, const shutdown_options& options);
+  shutdown_report run_until(signal_set& signals, const shutdown_options& options);
   // By a plain thread.
   void kill_and_join() noexcept;
 
