@@ -72,7 +72,7 @@ bool restart_budget_by_time() noexcept {
   if (thread.budget_end == 0 || thread.clock_looks == clock_looks_of_budget) return false;
   if (steady_clock().now().time_since_epoch().count() >= thread.budget_end) return false;
   ++thread.clock_looks;
-  thread.spent = first_of_timed;
+  thread.spent = next_of_timed;
   wrote_this_thread();
   return true;
 }

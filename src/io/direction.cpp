@@ -16,6 +16,14 @@ using primitive::suspension;
 // How often a coroutine repeats a call that has done as much as one call does. Then the driver goes on.
 static constexpr unsigned most_calls = 16;
 
+// The caller has the word.
+[[HOCKET_ALWAYS_INLINE]] inline bool direction::call_or_fail(transfer& operation) noexcept {
+  if (!is_late(operation)) return carry_on(operation);
+  leave(false);
+  operation.fail(EBADF);
+  return true;
+}
+
 bool direction::try_now(transfer& what) noexcept {
   if (try_take()) return call_or_fail(what);
   // ORDER: relaxed, pairs with nothing: `closed` is never left while an operation may begin.
@@ -28,14 +36,6 @@ bool direction::try_without_word(transfer& operation) noexcept {
   if (std::exchange(operation.holds, std::uint8_t{0}) != 0) return call_or_fail(operation);
   // ORDER: relaxed, as in try_now().
   if (!is(word_.load(std::memory_order_relaxed), closed)) return false;
-  operation.fail(EBADF);
-  return true;
-}
-
-// The caller has the word.
-bool direction::call_or_fail(transfer& operation) noexcept {
-  if (!is_late(operation)) return carry_on(operation);
-  leave(false);
   operation.fail(EBADF);
   return true;
 }

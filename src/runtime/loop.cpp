@@ -15,6 +15,7 @@ using namespace detail;
 loop::loop(const loop_options& options)
     : event_loop(options.clock ? *options.clock : steady_clock(), options.parker, options.name.c_str(), false),
       sleeps_(options.parker || !options.clock),
+      is_timed_(&clock_ == &steady_clock()),
       context_(context::child_of(context::root(), {.name = options.name, .stop = &stop_}, {})),
       unhandled_(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled) {
   prepare_asymmetric_fences();
@@ -120,17 +121,15 @@ std::size_t loop::turn(std::size_t max_resumes) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
   const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_elsewhere_.load(std::memory_order_relaxed);
   ready_.reserve(live + run_queue::slack);
-  end_late_waits();
-  turn_began_ = now();
+  if (!wheel_.empty()) end_late_waits();
   begin_turn(++turns_);
-  if (&clock_ != &steady_clock()) return resume_ready(ready_, max_resumes, [] {});
-  return resume_ready(ready_, max_resumes, timed_turn(turn_began_));
+  return resume_ready(ready_, max_resumes, turn_budgets(is_timed_ ? now() : turn_budgets::untimed));
 }
 
 // A coroutine may wait again and again for a descriptor that is always ready, and its deadline may have passed before
 // the last turn began. The driver would grant each of its waits before a timer is looked at.
 void loop::end_late_waits() noexcept {
-  if (!drivers_.has_more()) wheel_.advance_to(turn_began_, turn_size);
+  if (!drivers_.has_more()) wheel_.advance_to(wheel_.last_reading(), turn_size);
 }
 
 // Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.
@@ -202,7 +201,8 @@ bool loop::is_closing() const noexcept {
 }
 
 std::error_code loop::enroll(std::size_t count) noexcept {
-  if (is_closing()) return make_error_code(errc::cancelled);
+  // ORDER: relaxed, as in is_closing().
+  if (closing_.load(std::memory_order_relaxed)) return make_error_code(errc::cancelled);
   add_live(count);
   return {};
 }

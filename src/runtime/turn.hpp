@@ -1,6 +1,7 @@
 // What a loop and a worker do alike in a turn.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/platform/attributes.hpp>
 #include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/core/detail/budget.hpp>
 #include <hocket/core/detail/current.hpp>
@@ -14,30 +15,34 @@ inline constexpr std::size_t turn_size = 64;        // coroutines between two lo
 inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
 inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two looks at the thread's house
 
-// A turn of a thread without a watch: its budgets end by time (core/detail/budget.hpp).
-class timed_turn {
+// The budgets of the coroutines in one turn of a thread without a watch (core/detail/budget.hpp). They end by time if
+// the turn began at a time. What is left behind a turn is harmless: a time that has passed ends no wait of a thread.
+class turn_budgets {
  public:
-  explicit timed_turn(time_point began) noexcept : thread_(this_thread()) {
-    thread_.budget_end = (began + budget_time).time_since_epoch().count();
-    refill_timed_budget(thread_);
+  static constexpr time_point untimed = time_point::min();
+
+  explicit turn_budgets(time_point began) noexcept
+      : thread_(this_thread()), first_(began == untimed ? std::uint8_t{0} : first_of_timed) {
+    thread_.budget_end = began == untimed ? 0 : (began + budget_time).time_since_epoch().count();
+    (*this)();
   }
-  timed_turn(const timed_turn&) = delete;
-  timed_turn& operator=(const timed_turn&) = delete;
-  ~timed_turn() {
-    thread_.budget_end = 0;
-    refill_budget(thread_);
+  // Before each coroutine.
+  void operator()() const noexcept {
+    thread_.spent = first_;
+    thread_.clock_looks = 0;
+    wrote_this_thread();
   }
-  // Between two coroutines.
-  void operator()() const noexcept { refill_timed_budget(thread_); }
 
  private:
   thread_state& thread_;
+  const std::uint8_t first_;
 };
 
 // Resumes what is ready, and what becomes ready meanwhile, at most `at_most`. Gives how many. Neither a loop nor a
 // worker moves between threads while it runs. after() is called after each.
 template <class After>
-std::size_t resume_ready(run_queue& ready, std::size_t at_most, const After& after) noexcept {
+[[HOCKET_ALWAYS_INLINE]] inline std::size_t resume_ready(run_queue& ready, std::size_t at_most,
+                                                         const After& after) noexcept {
   thread_state& here = this_thread();
   here.turn_left = at_most;
   const bool large = ready.is_large();

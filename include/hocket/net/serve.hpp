@@ -135,6 +135,7 @@ template <class Executor, class Handler, class... Args>
 result<server> serve(Executor&, const detail::listen_target&, const Handler&, Args&&...) {
   static_assert((std::is_move_constructible_v<std::remove_cvref_t<Args>> && ...),
                 "hocket: tcp::serve copies its arguments, and one of these cannot be copied: pass std::ref(x)");
+  return failure(std::make_error_code(std::errc::invalid_argument));
 }
 
 }}}  // namespace hocket::tcp

@@ -186,7 +186,7 @@ class loop final : public detail::event_loop, public spawn_target {
   const detail::executor_seat seat_{this, &ready_};  // constructed once, not for each run: decision 020
   const bool sleeps_;
   bool asleep_ = false;  // a sleep is announced
-  time_point turn_began_ = time_point::min();
+  const bool is_timed_;  // by the machine's clock: budgets end by time
   std::uint32_t turns_ = 0;
   stop_source stop_;
   context_ptr context_;

@@ -14,9 +14,9 @@
 //   - On a runtime of several workers, the watch (runtime/worker_watch.hpp) finds that a worker has been in one turn
 //     since its last look, and stores a count that the next operation carries over. The store may be lost to an
 //     addition of the owner; then the next look repeats it.
-//   - On a loop, and on a runtime of one worker, there is no watch. There the count begins at 224, so it carries over
-//     after 32 operations of the price 1. The slow path asks the clock then, and nothing happens before the turn is 10
-//     ms old.
+//   - On a loop, and on a runtime of one worker, there is no watch. There the count begins at 223, so the 33rd
+//     operation of the price 1, and the third of descriptors, carries over. The slow path asks the clock then, and
+//     nothing happens before the turn is 10 ms old.
 // A clock of the program's own ends no budget: one seed, one run.
 //
 // Code that cannot pause spends and goes on: a plain thread, an eager body on its caller's stack, a raw coroutine, code
@@ -51,14 +51,9 @@ inline void refill_budget(thread_state& thread) noexcept {
 }
 
 // The same, for a thread with turns that end by time: the clock is asked after a few operations.
-inline constexpr std::uint8_t first_of_timed = 224;
-inline constexpr std::uint8_t clock_looks_of_budget = 7;
+inline constexpr std::uint8_t first_of_timed = 223, next_of_timed = 224;
+inline constexpr std::uint8_t clock_looks_of_budget = 6;  // so that the budget is used up within 256 operations
 inline constexpr duration budget_time = std::chrono::milliseconds(10);
-inline void refill_timed_budget(thread_state& thread) noexcept {
-  thread.spent = first_of_timed;
-  thread.clock_looks = 0;
-  wrote_this_thread();
-}
 
 // Any thread: the next operation of that thread finds its budget used up.
 inline void use_up_budget(thread_state& thread) noexcept {
