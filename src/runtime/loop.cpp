@@ -123,7 +123,8 @@ std::size_t loop::turn(std::size_t max_resumes) noexcept {
   ready_.reserve(live + run_queue::slack);
   if (!wheel_.empty()) end_late_waits();
   begin_turn(++turns_);
-  return resume_ready(ready_, max_resumes, turn_budgets(is_timed_ ? now() : turn_budgets::untimed));
+  if (is_timed_) return resume_ready(ready_, max_resumes, timed_budgets(now()));
+  return resume_ready(ready_, max_resumes, [] {});
 }
 
 // A coroutine may wait again and again for a descriptor that is always ready, and its deadline may have passed before

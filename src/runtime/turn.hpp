@@ -15,27 +15,23 @@ inline constexpr std::size_t turn_size = 64;        // coroutines between two lo
 inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
 inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two looks at the thread's house
 
-// The budgets of the coroutines in one turn of a thread without a watch (core/detail/budget.hpp). They end by time if
-// the turn began at a time. What is left behind a turn is harmless: a time that has passed ends no wait of a thread.
-class turn_budgets {
+// The budgets of the coroutines in one turn of a thread without a watch: they end by time (core/detail/budget.hpp). The
+// time that is left behind a turn is harmless: one that has passed ends no wait of the thread.
+class timed_budgets {
  public:
-  static constexpr time_point untimed = time_point::min();
-
-  explicit turn_budgets(time_point began) noexcept
-      : thread_(this_thread()), first_(began == untimed ? std::uint8_t{0} : first_of_timed) {
-    thread_.budget_end = began == untimed ? 0 : (began + budget_time).time_since_epoch().count();
+  explicit timed_budgets(time_point began) noexcept : thread_(this_thread()) {
+    thread_.budget_end = (began + budget_time).time_since_epoch().count();
     (*this)();
   }
   // Before each coroutine.
   void operator()() const noexcept {
-    thread_.spent = first_;
+    thread_.spent = first_of_timed;
     thread_.clock_looks = 0;
     wrote_this_thread();
   }
 
  private:
   thread_state& thread_;
-  const std::uint8_t first_;
 };
 
 // Resumes what is ready, and what becomes ready meanwhile, at most `at_most`. Gives how many. Neither a loop nor a

@@ -71,7 +71,7 @@ bool worker::turn() noexcept {
   if (any) {
     share();
     ready_.reserve(ready_.size() + run_queue::slack);  // what did not fit into its array so far will
-    if (is_timed()) resumed_.add(resume_all(turn_budgets(steady_clock().now())));
+    if (is_timed()) resumed_.add(resume_all(timed_budgets(steady_clock().now())));
     else resumed_.add(has_sleepers() ? resume_all([this] { share_if_late(); }) : resume_all([] {}));
   }
   return any || due_ || drivers_.has_more();
