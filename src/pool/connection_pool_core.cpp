@@ -1,0 +1,480 @@
+#include <hocket/coro/spawn.hpp>
+#include <hocket/pool/detail/connection_pool_core.hpp>
+#include <hocket/time/within.hpp>
+
+#include <algorithm>
+#include <new>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+connection_pool_core::connection_pool_core(spawn_target& target, const connection_pool_options& options)
+    : target_(target), options_(options), limit_(options.limit), random_(random_seed()) {
+  expects(options.limit != 0, "a connection pool for no connections", "its limit is at least 1", options.name.c_str());
+  list_section(*this);
+}
+
+void connection_pool_core::retain() noexcept {
+  // ORDER: relaxed, pairs with nothing: the caller has a share.
+  shares_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void connection_pool_core::release() noexcept {
+  // ORDER: acq_rel, pairs with itself: the uses of the other shares are before the end.
+  if (shares_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  unlist_section(*this);
+  destroy_self();
+}
+
+spawn_options connection_pool_core::options_of(literal_name name, duration limit) const noexcept {
+  return {.name = name, .within = limit, .stack_size = options_.stack_size, .daemon = true, .location = {}};
+}
+
+// --- acquire()
+
+void connection_pool_core::ensure_maintenance() {
+  // ORDER: acquire, pairs with the store in maintenance_ended(): a new maintenance begins after the old one's end.
+  if (is_maintained_.load(std::memory_order_acquire)) return;
+  {
+    const primitive::locked guard(mutex_);
+    // ORDER: relaxed, pairs with nothing: changed under the mutex.
+    if (is_closed_ || is_maintained_.load(std::memory_order_relaxed)) return;
+    // ORDER: relaxed, pairs with nothing: the spawn orders it before the maintenance.
+    is_maintained_.store(true, std::memory_order_relaxed);
+  }
+  maintenance_run run(*this);
+  static_cast<void>(spawn(target_, options_of("pool maintenance", duration::max()), &connection_pool_core::maintain, this,
+                          std::move(run)));
+}
+
+// Under the mutex, by the coroutine that will hold the entry.
+void connection_pool_core::set_holder(pool_entry& entry, call_site site, time_point present) noexcept {
+  const scheduled* const coroutine = current_context().coroutine();
+  entry.since = present;
+  entry.acquired = site;
+  entry.holder = coroutine ? coroutine->spawned() : std::source_location();
+  entry.is_reported = false;
+  if (options_.report_lease_after != duration::max()) begin_ticks(present);
+}
+
+void connection_pool_core::record_holder(pool_entry& entry, call_site site) noexcept {
+  const time_point present = now();
+  const primitive::locked guard(mutex_);
+  set_holder(entry, site, present);
+}
+
+// The count of a reason why the entry, which was idle since `since`, is not lent; null: there is none.
+connection_pool_core::counter connection_pool_core::defect_of(pool_entry& entry, time_point since, time_point present) noexcept {
+  if (present >= entry.expires || present - since > options_.max_idle) return &connection_pool_statistics::expired;
+  if (state_of(entry) != connection_state::idle) return &connection_pool_statistics::dead;
+  if (present - since < recent || looks_idle(entry)) return nullptr;
+  return &connection_pool_statistics::dead;
+}
+
+// An idle entry, lent to the caller; null: there is none, or another waiter is first.
+pool_entry* connection_pool_core::pop_lendable(call_site site) noexcept {
+  for (;;) {
+    const time_point present = now();
+    pool_entry* entry = nullptr;
+    time_point since;
+    {
+      const primitive::locked guard(mutex_);
+      if (is_closed_ || !line_.empty() || idle_.empty()) return nullptr;
+      entry = &idle_.back();
+      since = entry->since;
+      list<pool_entry>::erase(*entry);
+      lent_.push_back(*entry);
+      --idle_count_, ++lent_count_;
+      set_holder(*entry, site, present);
+    }
+    const counter defect = defect_of(*entry, since, present);
+    if (!defect) return entry;
+    remove(*entry, defect, lent_count_);
+  }
+}
+
+bool connection_pool_core::try_acquire(pool_request& request, call_site site) noexcept {
+  request.entry = pop_lendable(site);
+  if (request.entry) return true;
+  const primitive::locked guard(mutex_);
+  if (is_closed_) request.fail(make_error_code(errc::closed));
+  return is_closed_;
+}
+
+void connection_pool_core::begin(suspension& wait, waiter& entry, pool_request& request, call_site site) noexcept {
+  retain();
+  entry.resource = &request;  // also of what is taken at once: pass_on() asks
+  for (;;) {
+    request.entry = pop_lendable(site);
+    if (request.entry) {
+      if (!wait.take_now(entry, *this)) give_back(*std::exchange(request.entry, nullptr));
+      return;
+    }
+    const primitive::locked guard(mutex_);
+    if (wait.decided()) return;
+    if (!is_closed_ && line_.empty() && !idle_.empty()) continue;
+    // ORDER: relaxed, pairs with nothing: changed under the mutex.
+    if (is_closed_ || !is_maintained_.load(std::memory_order_relaxed)) {
+      request.fail(make_error_code(is_closed_ ? errc::closed : errc::cancelled));
+      static_cast<void>(wait.take_now(entry, *this));
+      return;
+    }
+    line_.enlist(wait, *this, entry);
+    ++waiters_;
+    wake_for_attempt();
+    return;
+  }
+}
+
+bool connection_pool_core::detach(waiter& entry) noexcept {
+  const primitive::locked guard(mutex_);
+  if (!wait_queue::take_out(entry)) return false;
+  --waiters_;
+  unlink_attempt(entry);
+  wake_for_attempt();
+  return true;
+}
+
+void connection_pool_core::pass_on(waiter& entry) noexcept {
+  pool_request& request = pool_request::of(entry);
+  if (request.entry) give_back(*std::exchange(request.entry, nullptr));
+}
+
+// --- entries, under the mutex
+
+void connection_pool_core::begin_ticks(time_point present) noexcept {
+  if (ticks_) return;
+  ticks_ = true;
+  next_check_ = present + tick;
+  work_.set();
+}
+
+// In the order of their times; the entry is usually the last one.
+void connection_pool_core::push_idle(pool_entry& entry, time_point present) noexcept {
+  auto place = idle_.end();
+  while (place != idle_.begin()) {
+    auto before = place;
+    if ((--before)->since <= entry.since) break;
+    place = before;
+  }
+  idle_.insert(place, entry);
+  ++idle_count_;
+  begin_ticks(present);
+}
+
+// Gives the entry to the first waiter. Empty: there is none.
+grant connection_pool_core::serve(pool_entry& entry) noexcept {
+  grant won = line_.claim_first();
+  if (!won) return won;
+  --waiters_;
+  unlink_attempt(won.entry());
+  pool_request::of(won.entry()).entry = &entry;
+  lent_.push_back(entry);
+  ++lent_count_;
+  wake_for_attempt();
+  return won;
+}
+
+// The waiter needs its attempt no more.
+void connection_pool_core::unlink_attempt(waiter& entry) noexcept {
+  pool_attempt* const attempt = std::exchange(pool_request::of(entry).attempt, nullptr);
+  if (!attempt) return;
+  attempt->awaited_by = nullptr;
+  ++orphans_;
+}
+
+void connection_pool_core::fail_waiters(grants& ended, std::error_code error) noexcept {
+  line_.claim_all(ended, [&](waiter& entry) {
+    --waiters_;
+    unlink_attempt(entry);
+    pool_request::of(entry).fail(error);
+  });
+}
+
+void connection_pool_core::wake_for_attempt() noexcept {
+  const bool is_wanted = !line_.empty() || size_ < options_.min_size;
+  if (is_wanted && (may_grow() || orphans_ != 0)) work_.set();
+}
+
+// After a place became free.
+void connection_pool_core::notify_removed() noexcept {
+  wake_for_attempt();
+  if (is_closed_ && lent_count_ + returning_ + connecting_ == 0) is_empty_.set();
+}
+
+// --- entries, without the mutex
+
+// Moves an entry from its place, a count, to the first waiter or to the idle entries. `since`: idle since.
+void connection_pool_core::make_available(pool_entry& entry, time_point since, time_point present, std::size_t& place) noexcept {
+  counter cause = nullptr;
+  {
+    grant won;
+    mutex_.lock();
+    const bool is_expired = present >= entry.expires;
+    if (!is_closed_ && size_ <= limit_ && !is_expired) {
+      if (entry.linked()) list<pool_entry>::erase(entry);
+      --place;
+      entry.since = since;
+      won = serve(entry);
+      if (!won) push_idle(entry, present);
+      else entry.since = present;
+      mutex_.unlock();
+      won.post();
+      return;
+    }
+    mutex_.unlock();
+    if (is_expired) cause = &connection_pool_statistics::expired;
+  }
+  remove(entry, cause, place);
+}
+
+// Destroys an entry in `place`. `cause`: the count to increment; null: none.
+void connection_pool_core::remove(pool_entry& entry, counter cause, std::size_t& place) noexcept {
+  {
+    const primitive::locked guard(mutex_);
+    if (entry.linked()) list<pool_entry>::erase(entry);
+    if (cause) ++(counts_.*cause);
+    --place, --size_;
+    notify_removed();
+  }
+  destroy(entry);
+}
+
+void connection_pool_core::destroy_surplus(std::size_t limit) noexcept {
+  for (;;) {
+    pool_entry* entry = nullptr;
+    {
+      const primitive::locked guard(mutex_);
+      if (size_ <= limit || idle_.empty()) return;
+      entry = &idle_.front();
+      list<pool_entry>::erase(*entry);
+      --idle_count_, --size_;
+    }
+    destroy(*entry);
+  }
+}
+
+// --- the end of a lease
+
+void connection_pool_core::give_back(pool_entry& entry) noexcept {
+  const connection_state state = state_of(entry);
+  const bool in_doubt = state != connection_state::idle;
+  if (!in_doubt && !has_recycle_hook()) {
+    const time_point present = now();
+    return make_available(entry, present, present, lent_count_);
+  }
+  if (state != connection_state::broken && (!in_doubt || can_drain()) && begin_return(entry, in_doubt))
+    return start(&connection_pool_core::start_return,
+                 pool_job(*this, entry, in_doubt ? pool_job::kind::drain : pool_job::kind::recycle));
+  remove(entry, &connection_pool_statistics::dropped, lent_count_);
+}
+
+// False: too many drains are under way, or the pool is closed.
+bool connection_pool_core::begin_return(pool_entry& entry, bool in_doubt) noexcept {
+  const primitive::locked guard(mutex_);
+  if (is_closed_ || (in_doubt && draining_ >= options_.max_drains)) return false;
+  list<pool_entry>::erase(entry);
+  --lent_count_, ++returning_;
+  if (in_doubt) ++draining_;
+  return true;
+}
+
+void connection_pool_core::discard(pool_entry& entry) noexcept { remove(entry, nullptr, lent_count_); }
+
+// --- jobs
+
+// The job ends with an error if its coroutine cannot be spawned.
+void connection_pool_core::start(void (connection_pool_core::*stage)(pool_job), pool_job job) noexcept {
+  try {
+    (this->*stage)(std::move(job));
+  } catch (...) {  // bad_alloc; the job has ended
+  }
+}
+
+void connection_pool_core::connected(pool_attempt& attempt, pool_entry& entry) noexcept {
+  const time_point present = now();
+  {
+    const primitive::locked guard(mutex_);
+    list<pool_attempt>::erase(attempt);
+    if (attempt.awaited_by) pool_request::of(*attempt.awaited_by).attempt = nullptr;
+    else --orphans_;
+    ++counts_.connects;
+    entry.expires = end_of_life(present);
+    entry.verified = present;
+    if (std::exchange(back_off_, duration{}) != duration{}) work_.set();
+  }
+  delete &attempt;
+  make_available(entry, present, present, connecting_);
+}
+
+void connection_pool_core::connect_failed(pool_attempt& attempt, std::error_code error) noexcept {
+  const time_point present = now();
+  grant won;
+  {
+    const primitive::locked guard(mutex_);
+    list<pool_attempt>::erase(attempt);
+    --connecting_, --size_;
+    record_failure(error, present);
+    if (waiter* const entry = attempt.awaited_by) {
+      pool_request& request = pool_request::of(*entry);
+      request.attempt = nullptr;
+      won = entry->claim();
+      if (won) {
+        wait_queue::erase(*entry);
+        --waiters_;
+        request.fail(error);
+      }
+    } else {
+      --orphans_;
+    }
+    notify_removed();
+  }
+  delete &attempt;
+  won.post();
+}
+
+void connection_pool_core::record_failure(std::error_code error, time_point present) noexcept {
+  ++counts_.failed_connects;
+  counts_.last_error = error;
+  back_off_ = std::clamp(back_off_ * 2, first_back_off, last_back_off);
+  next_try_ = present + back_off_ + duration(random_below(back_off_.count() / 4));
+}
+
+// A number from 0 to bound - 1.
+std::int64_t connection_pool_core::random_below(std::int64_t bound) noexcept {
+  return bound <= 0 ? 0 : static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(bound));
+}
+
+time_point connection_pool_core::end_of_life(time_point present) noexcept {
+  if (options_.max_lifetime == duration::max()) return time_point::max();
+  return deadline_after(present, options_.max_lifetime - duration(random_below(options_.max_lifetime.count() / 10)));
+}
+
+void connection_pool_core::returned(pool_entry& entry, pool_job::kind purpose) noexcept {
+  const time_point present = now();
+  time_point since = present;
+  {
+    const primitive::locked guard(mutex_);
+    if (purpose == pool_job::kind::drain) --draining_, ++counts_.drained;
+    if (purpose == pool_job::kind::ping) since = entry.since;
+    entry.verified = present;
+  }
+  make_available(entry, since, present, returning_);
+}
+
+void connection_pool_core::dropped(pool_entry& entry, pool_job::kind purpose) noexcept {
+  if (purpose == pool_job::kind::drain) {
+    const primitive::locked guard(mutex_);
+    --draining_;
+  }
+  const bool is_dead = purpose == pool_job::kind::ping;
+  remove(entry, is_dead ? &connection_pool_statistics::dead : &connection_pool_statistics::dropped, returning_);
+}
+
+// --- the pool's own calls
+
+void connection_pool_core::close() noexcept {
+  grants ended;
+  {
+    const primitive::locked guard(mutex_);
+    is_closed_ = true;
+    fail_waiters(ended, make_error_code(errc::closed));
+    work_.set();
+    notify_removed();
+  }
+  ended.post();
+  destroy_surplus(0);
+}
+
+void connection_pool_core::resize(std::size_t limit) noexcept {
+  expects(limit != 0, "a connection pool for no connections", "its limit is at least 1", options_.name.c_str());
+  {
+    const primitive::locked guard(mutex_);
+    limit_ = limit;
+    wake_for_attempt();
+  }
+  destroy_surplus(limit);
+}
+
+connection_pool_statistics connection_pool_core::statistics() const noexcept {
+  const primitive::locked guard(mutex_);
+  connection_pool_statistics numbers = counts_;
+  numbers.size = size_;
+  numbers.idle = idle_count_;
+  numbers.lent = lent_count_;
+  numbers.connecting = connecting_;
+  numbers.returning = returning_;
+  numbers.waiters = waiters_;
+  return numbers;
+}
+
+task<shutdown_report> connection_pool_core::graceful_shutdown(shutdown_options options) {
+  const connection_pool_statistics before = statistics();
+  close();
+  static_cast<void>(co_await within(options.drain, is_empty_.wait()));
+  const connection_pool_statistics after = statistics();
+  const std::size_t held = before.lent + before.returning, remaining = after.lent + after.returning;
+  shutdown_report report{.drained = held > remaining ? held - remaining : 0};
+  report.remaining = remaining;
+  co_return report;
+}
+
+// --- tokens
+
+pool_job::pool_job(connection_pool_core& core, pool_attempt& attempt) noexcept
+    : core_(&core), attempt_(&attempt), entry_(nullptr), kind_(kind::connect) {
+  core.retain();
+}
+pool_job::pool_job(connection_pool_core& core, pool_entry& entry, kind purpose) noexcept
+    : core_(&core), attempt_(nullptr), entry_(&entry), kind_(purpose) {
+  core.retain();
+}
+pool_job::pool_job(pool_job&& other) noexcept
+    : core_(std::exchange(other.core_, nullptr)),
+      attempt_(other.attempt_),
+      entry_(other.entry_),
+      kind_(other.kind_) {}
+
+void pool_job::succeed() noexcept {
+  connection_pool_core* const core = std::exchange(core_, nullptr);
+  if (!core) return;
+  if (attempt_) core->connected(*attempt_, *entry_);
+  else core->returned(*entry_, kind_);
+  core->release();
+}
+
+void pool_job::fail(std::error_code error) noexcept {
+  connection_pool_core* const core = std::exchange(core_, nullptr);
+  if (!core) return;
+  if (attempt_) {
+    if (entry_) core->destroy_unlisted(*entry_);
+    core->connect_failed(*attempt_, error);
+  } else {
+    core->dropped(*entry_, kind_);
+  }
+  core->release();
+}
+
+maintenance_run::maintenance_run(connection_pool_core& core) noexcept : core_(&core) { core.retain(); }
+maintenance_run::~maintenance_run() {
+  if (!core_) return;
+  core_->maintenance_ended();
+  core_->release();
+}
+
+std::error_code error_of_exception() {
+  try {
+    throw;
+  } catch (const forced_unwind&) {
+    throw;
+  } catch (const cancelled& stop) {
+    return stop.code();
+  } catch (const std::system_error& error) {
+    return error.code();
+  } catch (const std::bad_alloc&) {
+    return std::make_error_code(std::errc::not_enough_memory);
+  } catch (...) {
+    return std::make_error_code(std::errc::state_not_recoverable);
+  }
+}
+
+}}}  // namespace hocket::detail
