@@ -28,18 +28,21 @@
 #include <thread>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
-namespace {
 
-constexpr std::chrono::seconds idle_limit{10};
-constexpr int max_port = 65535;
-
-struct lookup {
+// Not in the anonymous namespace: the frame of look_up_host() has a pointer to it.
+struct lookup_record {
+  lookup_record(std::string name, int number) : host(std::move(name)), port(number) {}
   std::string host;
   int port;
   event done{};
   std::error_code error{};
   std::vector<socket_address> addresses{};
 };
+
+namespace {
+
+constexpr std::chrono::seconds idle_limit{10};
+constexpr int max_port = 65535;
 
 class lookup_error final : public std::error_category {
  public:
@@ -56,7 +59,7 @@ std::error_code error_of_lookup(int value) noexcept {
   return {value, lookup_category()};
 }
 
-void run_lookup(lookup& record) noexcept {
+void run_lookup(lookup_record& record) noexcept {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_ADDRCONFIG;
@@ -84,17 +87,17 @@ class lookup_pool {
   static lookup_pool& instance();
 
   // False: there is no thread, and the system starts none. Throws std::bad_alloc.
-  bool enqueue(std::shared_ptr<lookup> record);
+  bool enqueue(std::shared_ptr<lookup_record> record);
 
  private:
   void run() noexcept;
-  std::shared_ptr<lookup> next(std::unique_lock<std::mutex>& lock) noexcept;
+  std::shared_ptr<lookup_record> next(std::unique_lock<std::mutex>& lock) noexcept;
   bool start_thread() noexcept;
 
   const std::uint32_t forks_ = forks_so_far();
   std::mutex mutex_;
   std::condition_variable news_;
-  std::deque<std::shared_ptr<lookup>> queue_;
+  std::deque<std::shared_ptr<lookup_record>> queue_;
   std::size_t threads_ = 0, idle_ = 0;
 };
 
@@ -116,7 +119,7 @@ bool lookup_pool::start_thread() noexcept {
   return true;
 }
 
-bool lookup_pool::enqueue(std::shared_ptr<lookup> record) {
+bool lookup_pool::enqueue(std::shared_ptr<lookup_record> record) {
   const std::lock_guard guard(mutex_);
   queue_.push_back(std::move(record));
   if (idle_ >= queue_.size()) return news_.notify_one(), true;
@@ -127,12 +130,12 @@ bool lookup_pool::enqueue(std::shared_ptr<lookup> record) {
 }
 
 // Null: there was nothing for too long.
-std::shared_ptr<lookup> lookup_pool::next(std::unique_lock<std::mutex>& lock) noexcept {
+std::shared_ptr<lookup_record> lookup_pool::next(std::unique_lock<std::mutex>& lock) noexcept {
   ++idle_;
   const bool has_work = news_.wait_for(lock, idle_limit, [this] { return !queue_.empty(); });
   --idle_;
   if (!has_work) return nullptr;
-  std::shared_ptr<lookup> first = std::move(queue_.front());
+  std::shared_ptr<lookup_record> first = std::move(queue_.front());
   queue_.pop_front();
   return first;
 }
@@ -140,7 +143,7 @@ std::shared_ptr<lookup> lookup_pool::next(std::unique_lock<std::mutex>& lock) no
 void lookup_pool::run() noexcept {
   set_mask_of_library_thread();
   std::unique_lock lock(mutex_);
-  while (std::shared_ptr<lookup> record = next(lock)) {
+  while (std::shared_ptr<lookup_record> record = next(lock)) {
     lock.unlock();
     if (record.use_count() > 1) run_lookup(*record);
     record->done.set();
@@ -171,7 +174,7 @@ task<result<std::vector<socket_address>>> look_up_host(std::string host, int por
   const bool is_name = !host.empty() && host.find('\0') == std::string::npos;
   if (!is_name || port < 0 || port > max_port) co_return failure(std::errc::invalid_argument);
   if (std::vector<socket_address> addresses = numeric_address(host, port); !addresses.empty()) co_return addresses;
-  const auto record = std::make_shared<lookup>(std::move(host), port);
+  const auto record = std::make_shared<lookup_record>(std::move(host), port);
   if (!lookup_pool::instance().enqueue(record)) co_return failure(std::errc::resource_unavailable_try_again);
   co_await or_return(record->done.wait());
   if (record->error) co_return failure(record->error);

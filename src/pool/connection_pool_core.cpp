@@ -156,7 +156,8 @@ void connection_pool_core::push_idle(pool_entry& entry, time_point present) noex
     if ((--before)->since <= entry.since) break;
     place = before;
   }
-  idle_.insert(place, entry);
+  if (place == idle_.end()) idle_.push_back(entry);
+  else idle_.insert_before(*place, entry);
   ++idle_count_;
   begin_ticks(present);
 }

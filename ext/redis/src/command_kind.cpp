@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace redis {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 // Sorted. Redis 7.2 and earlier. Not in the list, on purpose: ACL, ASKING, AUTH, HELLO, QUIT, READONLY, READWRITE,
@@ -116,4 +116,4 @@ subscription subscription_of(std::string_view name) noexcept {
   return is_shard ? subscription::shard : subscription::channel;
 }
 
-}}}  // namespace hocket::redis
+}}}  // namespace hocket::detail

@@ -8,7 +8,7 @@
 #include <hocket/base/detail/text_list.hpp>
 #include <cstdint>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace redis {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 enum class command_kind : std::uint8_t {
   harmless,
@@ -36,4 +36,4 @@ subscription subscription_of(std::string_view name) noexcept;
 
 bool equals_ignoring_case(std::string_view text, std::string_view upper) noexcept;
 
-}}}  // namespace hocket::redis
+}}}  // namespace hocket::detail

@@ -13,6 +13,8 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace redis {
 namespace {
 
+using session = detail::redis_session;
+
 // A command in the form of the protocol: the count of its words, then each with its size.
 void encode(std::string& bytes, const text_list& command) {
   bytes += '*' + std::to_string(command.size()) + "\r\n";
@@ -41,7 +43,7 @@ class answer_guard {
 // Commands in the form of the protocol, and their entries in the list of answers.
 struct request {
   std::string bytes;
-  std::vector<sent_command> commands;
+  std::vector<detail::sent_command> commands;
   std::size_t count = 0;
   std::error_code error{};  // the first one of check()
 

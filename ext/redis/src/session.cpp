@@ -3,13 +3,12 @@
 #include <hocket/base/detail/forks.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/io/poll_fds.hpp>
-#include <hocket/redis/error.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <sys/socket.h>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace redis {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 constexpr int push_reply = 12;  // REDIS_REPLY_PUSH of hiredis from version 1.0 on; 0.14 does not parse RESP3
@@ -39,20 +38,20 @@ bool ends_with(std::string_view text, std::string_view end) noexcept {
 
 }  // namespace
 
-session::session(std::unique_ptr<redisContext, decltype(&redisFree)> context)
-    : context_(std::move(context)), forks_(detail::forks_so_far()) {}
+redis_session::redis_session(std::unique_ptr<redisContext, decltype(&redisFree)> context)
+    : context_(std::move(context)), forks_(forks_so_far()) {}
 
 // --- the state
 
-bool session::is_copy() const noexcept { return forks_ != detail::forks_so_far(); }
+bool redis_session::is_copy() const noexcept { return forks_ != forks_so_far(); }
 
-bool session::is_subscriber() const noexcept {
+bool redis_session::is_subscriber() const noexcept {
   return std::any_of(names_.begin(), names_.end(), [](const auto& names) { return !names.empty(); });
 }
 
-bool session::is_undrainable() const noexcept { return broken_ || changed_ || monitoring_ || is_subscriber(); }
+bool redis_session::is_undrainable() const noexcept { return broken_ || changed_ || monitoring_ || is_subscriber(); }
 
-connection_state session::state() const noexcept {
+connection_state redis_session::state() const noexcept {
   if (broken_ || context_->err != 0 || is_copy()) return connection_state::broken;
   if (monitoring_ || is_subscriber()) return connection_state::subscribed;
   if (changed_) return connection_state::changed;
@@ -60,24 +59,24 @@ connection_state session::state() const noexcept {
   return in_transaction_ || watches_ ? connection_state::in_transaction : connection_state::idle;
 }
 
-std::error_code session::break_off(std::error_code error) noexcept {
+std::error_code redis_session::break_off(std::error_code error) noexcept {
   broken_ = true;
   return error;
 }
 
 // The peer sees the end at once, also if a child of fork() holds the socket.
-void session::shut_down() noexcept {
+void redis_session::shut_down() noexcept {
   broken_ = true;
   if (!is_copy()) static_cast<void>(::shutdown(context_->fd, SHUT_RDWR));
 }
 
-result<void> session::usable() noexcept {
+result<void> redis_session::usable() noexcept {
   if (is_copy()) return failure(std::make_error_code(std::errc::connection_aborted));
   if (broken_ || context_->err != 0) return failure(connection_reset());
   return {};
 }
 
-bool session::is_idle() noexcept {
+bool redis_session::is_idle() noexcept {
   if (state() != connection_state::idle) return false;
   for (;;) {
     const result<bool> received = receive_some();
@@ -96,7 +95,7 @@ bool session::is_idle() noexcept {
 // --- bytes
 
 // False: the socket takes no more now.
-result<bool> session::send_some() noexcept {
+result<bool> redis_session::send_some() noexcept {
   const ssize_t count =
       ::send(context_->fd, output_.data() + sent_, output_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (count < 0) {
@@ -109,7 +108,7 @@ result<bool> session::send_some() noexcept {
 }
 
 // False: no bytes are there.
-result<bool> session::receive_some() noexcept {
+result<bool> redis_session::receive_some() noexcept {
   std::array<char, 16384> bytes;
   const ssize_t count = ::recv(context_->fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (count < 0 && would_block(errno)) return false;
@@ -123,7 +122,7 @@ result<bool> session::receive_some() noexcept {
 }
 
 // Null: there is no whole reply yet.
-result<reply> session::parse() {
+result<redis::reply> redis_session::parse() {
   void* parsed = nullptr;
   if (redisGetReplyFromReader(context_.get(), &parsed) != REDIS_OK) {
     const bool no_memory = context_->err == REDIS_ERR_OOM;
@@ -138,7 +137,7 @@ result<reply> session::parse() {
 }
 
 // The server may answer before it has read all. Reading its answers early lets it read on; the parser holds them.
-task<result<void>> session::flush() {
+task<result<void>> redis_session::flush() {
   while (!output_.empty()) {
     if (co_await or_return(send_some())) continue;
     const short events = co_await or_return(poll_fd(context_->fd, POLLIN | POLLOUT));
@@ -147,7 +146,7 @@ task<result<void>> session::flush() {
   co_return {};
 }
 
-task<result<reply>> session::receive() {
+task<result<redis::reply>> redis_session::receive() {
   for (;;) {
     if (mid_reply_) {
       reply received = co_await or_return(parse());
@@ -161,7 +160,7 @@ task<result<reply>> session::receive() {
 
 // --- commands
 
-std::error_code session::check(const text_list& command) noexcept {
+std::error_code redis_session::check(const text_list& command) noexcept {
   if (command.empty()) return std::make_error_code(std::errc::invalid_argument);
   const command_kind kind = kind_of(command);
   if (kind == command_kind::silencing) changed_ = true;
@@ -169,7 +168,7 @@ std::error_code session::check(const text_list& command) noexcept {
                                                         : std::error_code();
 }
 
-void session::add(std::vector<sent_command>& commands, const text_list& command) const {
+void redis_session::add(std::vector<sent_command>& commands, const text_list& command) const {
   sent_command added{.kind = kind_of(command)};
   if (added.kind == command_kind::subscribe || added.kind == command_kind::unsubscribe) {
     added.set = subscription_of(command[0]);
@@ -185,7 +184,7 @@ void session::add(std::vector<sent_command>& commands, const text_list& command)
 }
 
 // Before a command is sent, while no answer is outstanding: a reply that is there belongs to no command.
-result<void> session::expect_no_answer() {
+result<void> redis_session::expect_no_answer() {
   while (mid_reply_) {
     result<reply> received = parse();
     if (!received) return failure(received.error());
@@ -196,7 +195,7 @@ result<void> session::expect_no_answer() {
   return {};
 }
 
-void session::enter(std::string&& bytes, const std::vector<sent_command>& commands) {
+void redis_session::enter(std::string&& bytes, const std::vector<sent_command>& commands) {
   if (output_.empty()) output_ = std::move(bytes);
   else output_ += bytes;
   for (const sent_command& command : commands) {
@@ -205,7 +204,7 @@ void session::enter(std::string&& bytes, const std::vector<sent_command>& comman
   }
 }
 
-result<void> session::begin(std::string&& bytes, const std::vector<sent_command>& commands) {
+result<void> redis_session::begin(std::string&& bytes, const std::vector<sent_command>& commands) {
   if (auto checked = usable(); !checked) return checked;
   if (expected_ == 0) {
     if (auto checked = expect_no_answer(); !checked) return checked;
@@ -219,7 +218,7 @@ result<void> session::begin(std::string&& bytes, const std::vector<sent_command>
   return {};
 }
 
-void session::mark_sent(const sent_command& command) noexcept {
+void redis_session::mark_sent(const sent_command& command) noexcept {
   expected_ += command.answers == sent_command::until_none ? 1 : command.answers;
   switch (command.kind) {
     case command_kind::changing: changed_ = true; break;
@@ -230,7 +229,7 @@ void session::mark_sent(const sent_command& command) noexcept {
   }
 }
 
-void session::abandon() noexcept {
+void redis_session::abandon() noexcept {
   bool blocks = false;
   for (sent_command& command : list_) {
     command.is_abandoned = true;
@@ -242,7 +241,7 @@ void session::abandon() noexcept {
 // --- answers
 
 // Whether `name`, the first text of an array, is the answer of the first command in the list.
-bool session::is_answer_of_first(std::string_view name) const noexcept {
+bool redis_session::is_answer_of_first(std::string_view name) const noexcept {
   if (list_.empty()) return false;
   const sent_command& first = list_.front();
   if (first.kind != command_kind::subscribe && first.kind != command_kind::unsubscribe) return false;
@@ -251,7 +250,7 @@ bool session::is_answer_of_first(std::string_view name) const noexcept {
          subscription_of(name) == first.set;
 }
 
-bool session::is_message(const redisReply& received) const noexcept {
+bool redis_session::is_message(const redisReply& received) const noexcept {
   if (monitoring_) return received.type == REDIS_REPLY_STATUS;
   const std::string_view name = first_text_of(received);
   if (received.type == push_reply) return !is_answer_of_first(name);
@@ -261,7 +260,7 @@ bool session::is_message(const redisReply& received) const noexcept {
 }
 
 // Stores a message for next_message(). False: it is an answer.
-bool session::take_message(reply& received) {
+bool redis_session::take_message(reply& received) {
   if (!is_message(*received)) return false;
   if (ends_with(first_text_of(*received), "unsubscribe") && received->elements > 1)
     names_of(subscription_of(first_text_of(*received))).erase(std::string(text_of(*received->element[1])));
@@ -269,7 +268,7 @@ bool session::take_message(reply& received) {
   return true;
 }
 
-void session::settle_transaction(command_kind kind, const redisReply& answer) noexcept {
+void redis_session::settle_transaction(command_kind kind, const redisReply& answer) noexcept {
   const std::string_view text = text_of(answer);
   const bool refused = is_refusal(answer);
   switch (kind) {
@@ -293,7 +292,7 @@ void session::settle_transaction(command_kind kind, const redisReply& answer) no
   }
 }
 
-void session::settle_subscription(sent_command& command, const redisReply& answer) {
+void redis_session::settle_subscription(sent_command& command, const redisReply& answer) {
   if (answer.elements < 2) {  // a refusal, or QUEUED: one answer for the whole command
     if (command.answers != sent_command::until_none) expected_ -= command.answers - 1, command.answers = 1;
     return;
@@ -303,13 +302,13 @@ void session::settle_subscription(sent_command& command, const redisReply& answe
   else names_of(command.set).erase(std::string(text_of(channel)));
 }
 
-bool session::is_complete(const sent_command& command) const noexcept {
+bool redis_session::is_complete(const sent_command& command) const noexcept {
   if (command.answers != sent_command::until_none) return command.answers == 0;
   return names_[static_cast<std::size_t>(command.set)].empty();
 }
 
 // Takes an answer out of the list. True: it is for the caller. False: it was dropped, or is not the command's last one.
-result<bool> session::settle(reply& received) {
+result<bool> redis_session::settle(reply& received) {
   if (list_.empty()) return failure(break_off(protocol_error()));
   sent_command& command = list_.front();
   const bool subscribes = command.kind == command_kind::subscribe || command.kind == command_kind::unsubscribe;
@@ -328,7 +327,7 @@ result<bool> session::settle(reply& received) {
   return true;
 }
 
-task<result<reply>> session::answer() {
+task<result<redis::reply>> redis_session::answer() {
   for (;;) {
     reply received = co_await or_return(receive());
     if (take_message(received)) {
@@ -340,7 +339,7 @@ task<result<reply>> session::answer() {
   }
 }
 
-task<result<reply>> session::next_message() {
+task<result<redis::reply>> redis_session::next_message() {
   co_await or_return(usable());
   co_await or_return(flush());
   while (messages_.empty()) {
@@ -352,7 +351,7 @@ task<result<reply>> session::next_message() {
   co_return first;
 }
 
-task<result<void>> session::drop_answers() {
+task<result<void>> redis_session::drop_answers() {
   abandon();
   co_await or_return(usable());
   if (is_undrainable()) co_return failure(std::make_error_code(std::errc::operation_not_supported));
@@ -365,4 +364,4 @@ task<result<void>> session::drop_answers() {
   co_return {};
 }
 
-}}}  // namespace hocket::redis
+}}}  // namespace hocket::detail

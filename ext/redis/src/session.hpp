@@ -62,7 +62,7 @@
 #include <deque>
 #include <set>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace redis {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A command in the list of answers; several harmless commands in a row share an entry.
 struct sent_command {
@@ -74,12 +74,14 @@ struct sent_command {
   bool is_abandoned = false;
 };
 
-class session {
+class redis_session {
  public:
-  explicit session(std::unique_ptr<redisContext, decltype(&redisFree)> context);
-  session(const session&) = delete;
-  session& operator=(const session&) = delete;
-  ~session() = default;
+  using reply = redis::reply;
+
+  explicit redis_session(std::unique_ptr<redisContext, decltype(&redisFree)> context);
+  redis_session(const redis_session&) = delete;
+  redis_session& operator=(const redis_session&) = delete;
+  ~redis_session() = default;
 
   connection_state state() const noexcept;
   std::size_t expected() const noexcept { return expected_; }
@@ -155,4 +157,4 @@ class session {
   bool watches_ = false;
 };
 
-}}}  // namespace hocket::redis
+}}}  // namespace hocket::detail

@@ -5,6 +5,7 @@
 #include "support/death.hpp"
 
 #include <csignal>
+#include <optional>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -297,28 +298,29 @@ TEST_CASE("a command on a unix socket whose peer has closed is an error, not a s
 
 TEST_CASE("in a forked child the parent's connection is broken in each state, and its end touches nothing") {
   loop lp;
-  auto body = [&]() -> task<> {
-    scripted_server server;
-    auto both = co_await connected(server);
-    const std::vector<redis::words> commands{{"PING"}, {"MULTI"}};
-    for (const redis::words& command : commands) {
-      static_cast<void>(co_await exchange(both, command, "+OK\r\n"));
-      expect_return([&] {
-        CHECK(both.client.state() == connection_state::broken);
-        CHECK_FALSE(both.client.is_idle());
-        loop own;
-        auto refused = spawn(own, [&] { return both.client.command("PING"); });
-        own.run();
-        CHECK(sync_wait(refused).error() == std::errc::connection_aborted);
-        const redis::connection ended = std::move(both.client);
-      });
-      CHECK(both.client.state() != connection_state::broken);
-    }
-    CHECK((co_await exchange(both, {"PING"}, "+PONG\r\n")) == "PONG");
+  scripted_server server;
+  std::optional<pair> both;
+  const auto run = [&](auto body) {
+    auto handle = spawn(lp, std::ref(body));
+    lp.run();
+    sync_wait(handle);
   };
-  auto handle = spawn(lp, body);
-  lp.run();
-  sync_wait(handle);
+  run([&]() -> task<> { both.emplace(co_await connected(server)); });
+  const std::vector<redis::words> commands{{"PING"}, {"MULTI"}};
+  for (const redis::words& command : commands) {
+    run([&]() -> task<> { static_cast<void>(co_await exchange(*both, command, "+OK\r\n")); });
+    expect_return([&] {
+      CHECK(both->client.state() == connection_state::broken);
+      CHECK_FALSE(both->client.is_idle());
+      loop own;
+      auto refused = spawn(own, [&] { return both->client.command("PING"); });
+      own.run();
+      CHECK(sync_wait(refused).error() == std::errc::connection_aborted);
+      const redis::connection ended = std::move(both->client);
+    });
+    CHECK(both->client.state() != connection_state::broken);
+  }
+  run([&]() -> task<> { CHECK((co_await exchange(*both, {"PING"}, "+PONG\r\n")) == "PONG"); });
 }
 
 TEST_CASE("a refused connect is connection_refused, and a connection can be moved while a command is under way") {

@@ -363,7 +363,7 @@ TEST_CASE("acquire() takes part in a select, and the loser takes nothing") {
     event other;
     auto chosen = spawn([&]() -> task<std::size_t> {
       auto arm = co_await select(pool.acquire(), other.wait());
-      co_return arm.index();
+      co_return arm->index();
     });
     co_await run_others();
     other.set();

@@ -192,8 +192,6 @@ class connection_pool_core : public wait_source, private dump_section {
   virtual void start_return(pool_job job) = 0;
 
  private:
-  friend class maintenance_run;
-
   const char* what() const noexcept override { return "a connection pool"; }
   const char* subject() const noexcept override { return options_.name.c_str(); }
   bool detach(waiter& entry) noexcept override;

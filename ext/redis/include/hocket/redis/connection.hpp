@@ -46,7 +46,13 @@
 #include <string_view>
 #include <vector>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace redis {
+namespace hocket { inline namespace HOCKET_ABI {
+
+namespace detail {
+class redis_session;
+}  // namespace detail
+
+namespace redis {
 
 // The deleter of reply.
 struct free_reply {
@@ -54,8 +60,6 @@ struct free_reply {
 };
 using reply = std::unique_ptr<redisReply, free_reply>;
 using words = std::vector<std::string>;
-
-class session;  // internal
 
 // A connection to a server.
 class connection {
@@ -103,7 +107,7 @@ class connection {
   redisContext* native() const noexcept;
 
  private:
-  std::unique_ptr<session> session_;
+  std::unique_ptr<detail::redis_session> session_;
 };
 
 // Connects to a server: a host name, or a numeric address, and a port. Tries the addresses of a name in their order. A
@@ -128,4 +132,6 @@ struct connector {
 // For pool_options::check: client.is_idle().
 bool is_idle(connection& client);
 
-}}}  // namespace hocket::redis
+}  // namespace redis
+
+}}  // namespace hocket
