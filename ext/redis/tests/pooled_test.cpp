@@ -9,6 +9,8 @@
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/pool/connection_pool.hpp>
 #include <hocket/redis/connection.hpp>
+#include <hocket/time/sleep.hpp>
+#include <hocket/time/within.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include <atomic>
@@ -67,6 +69,37 @@ task<result<void>> use(redis_pool& pool, std::string token, std::uint64_t number
   co_return {};
 }
 
+// All connections of the pool are idle again: no session is in a transaction, and none has another database.
+task<> check_sessions(redis_pool& pool) {
+  std::vector<redis_pool::lease> leases;
+  for (int i = 0; i < 8; ++i) {
+    auto lent = co_await within(10s, pool.acquire());
+    REQUIRE(lent.has_value());
+    leases.push_back(std::move(*lent));
+  }
+  const auto listed = co_await leases[0]->command("CLIENT", "LIST");
+  const auto own = co_await leases[0]->command("CLIENT", "GETNAME");
+  REQUIRE(listed.has_value());
+  CHECK(own.has_value());
+  const std::string text = text_of(*listed);
+  for (std::size_t i = text.find(" multi="); i != std::string::npos; i = text.find(" multi=", i + 1))
+    CHECK(text.compare(i, 9, " multi=-1") == 0);
+  for (std::size_t i = text.find(" db="); i != std::string::npos; i = text.find(" db=", i + 1))
+    CHECK(text.compare(i, 6, " db=0 ") == 0);
+}
+
+// Moves jobs to the list of this worker, until all of `jobs` are counted.
+task<result<void>> move_job(redis_pool& pool, std::string own_list) {
+  auto lent = co_await or_return(pool.acquire());
+  co_await or_return(lent->command("BLMOVE", "jobs", own_list, "LEFT", "RIGHT", "0"));
+  co_return {};
+}
+
+task<long long> length_of(redis::connection& client, std::string list) {
+  const auto answer = co_await client.command("LLEN", list);
+  co_return answer ? (*answer)->integer : -1;
+}
+
 }  // namespace
 
 TEST_CASE("64 coroutines over 8 connections, with deadlines, cancels, kills and pauses: no answer is another one's") {
@@ -87,7 +120,7 @@ TEST_CASE("64 coroutines over 8 connections, with deadlines, cancels, kills and 
       const auto limit = std::chrono::microseconds(random.below(5000));
       auto handle = spawn({.within = 20ms}, std::move(one_use));
       const auto ended = co_await within(limit, handle);
-      if (ended) continue;
+      if (ended || handle.done()) continue;
       ++counts.ended;
       if (random.below(2) == 0) handle.kill();
       else handle.cancel();
@@ -112,10 +145,54 @@ TEST_CASE("64 coroutines over 8 connections, with deadlines, cancels, kills and 
   for (auto& each : all) sync_wait(each);
   is_over = true;
   sync_wait(pauses);
+  sync_wait(spawn(rt, check_sessions, std::ref(pool)));
   const auto report = sync_wait(pool.graceful_shutdown({.drain = 30s}));
   CHECK(report.remaining == 0);
   MESSAGE(counts.right.load(), " right answers, ", counts.ended.load(), " ended waits, ", pool.statistics().connects,
           " connects, ", pool.statistics().drained, " drained, ", pool.statistics().dropped, " dropped");
   CHECK(counts.wrong == 0);
   CHECK(counts.right > 0);
+}
+
+TEST_CASE("jobs that workers take by BLMOVE with deadlines, cancels and kills: each is in exactly one list") {
+  const server db("HOCKET_REDIS");
+  if (!db) return;
+  constexpr unsigned workers = 16;
+  constexpr long long jobs = 2000;
+  const std::uint64_t seed = seed_of_run();
+  MESSAGE("seed ", seed);
+  CAPTURE(seed);
+  runtime rt({.workers = 2});
+  redis_pool pool(rt, redis::connector("127.0.0.1", db.port()), {.limit = 8});
+  std::atomic<bool> is_over{false};
+  const auto work = [&](unsigned index) -> task<> {
+    hocket::detail::random_engine random(seed + index);
+    const std::string own_list = "jobs:" + std::to_string(index);
+    while (!is_over) {
+      auto handle = spawn(move_job, std::ref(pool), own_list);
+      const auto ended = co_await within(std::chrono::microseconds(random.below(2000)), handle);
+      if (ended || handle.done()) continue;
+      if (random.below(2) == 0) handle.kill();
+      else handle.cancel();
+      static_cast<void>(co_await handle.join());
+    }
+  };
+  std::vector<join_handle<>> all;
+  for (unsigned i = 0; i < workers; ++i) all.push_back(spawn(rt, work, i));
+  auto count = spawn(rt, [&]() -> task<> {
+    auto own = (co_await redis::connect("127.0.0.1", db.port())).value();
+    for (long long i = 0; i < jobs; ++i) static_cast<void>(co_await own.command("RPUSH", "jobs", std::to_string(i)));
+    for (long long rest = jobs; rest != 0; rest = co_await length_of(own, "jobs")) static_cast<void>(co_await yield());
+    is_over = true;
+  });
+  sync_wait(count);
+  for (auto& each : all) sync_wait(each);
+  static_cast<void>(sync_wait(pool.graceful_shutdown({.drain = 30s})));
+  auto sum = spawn(rt, [&]() -> task<long long> {
+    auto own = (co_await redis::connect("127.0.0.1", db.port())).value();
+    long long total = co_await length_of(own, "jobs");
+    for (unsigned i = 0; i < workers; ++i) total += co_await length_of(own, "jobs:" + std::to_string(i));
+    co_return total;
+  });
+  CHECK(sync_wait(sum) == jobs);
 }
