@@ -29,7 +29,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Not in the anonymous namespace: the frame of look_up_host() has a pointer to it.
+// Not in the anonymous namespace: the frame of resolve_host() has a pointer to it.
 struct lookup_record {
   lookup_record(std::string name, int number) : host(std::move(name)), port(number) {}
   std::string host;
@@ -170,7 +170,7 @@ const std::error_category& lookup_category() noexcept {
   return category;
 }
 
-task<result<std::vector<socket_address>>> look_up_host(std::string host, int port) {
+task<result<std::vector<socket_address>>> resolve_host(std::string host, int port) {
   const bool is_name = !host.empty() && host.find('\0') == std::string::npos;
   if (!is_name || port < 0 || port > max_port) co_return failure(std::errc::invalid_argument);
   if (std::vector<socket_address> addresses = numeric_address(host, port); !addresses.empty()) co_return addresses;

@@ -42,8 +42,8 @@ void connection_pool_core::ensure_maintenance() {
     is_maintained_.store(true, std::memory_order_relaxed);
   }
   maintenance_run run(*this);
-  static_cast<void>(spawn(target_, options_of("pool maintenance", duration::max()), &connection_pool_core::maintain, this,
-                          std::move(run)));
+  static_cast<void>(spawn(target_, options_of("pool maintenance", duration::max()), &connection_pool_core::maintain,
+                          this, std::move(run)));
 }
 
 // Under the mutex, by the coroutine that will hold the entry.
@@ -63,7 +63,8 @@ void connection_pool_core::record_holder(pool_entry& entry, call_site site) noex
 }
 
 // The count of a reason why the entry, which was idle since `since`, is not lent; null: there is none.
-connection_pool_core::counter connection_pool_core::defect_of(pool_entry& entry, time_point since, time_point present) noexcept {
+connection_pool_core::counter connection_pool_core::defect_of(pool_entry& entry, time_point since,
+                                                              time_point present) noexcept {
   if (present >= entry.expires || present - since > options_.max_idle) return &connection_pool_statistics::expired;
   if (state_of(entry) != connection_state::idle) return &connection_pool_statistics::dead;
   if (present - since < recent || looks_idle(entry)) return nullptr;
@@ -135,7 +136,7 @@ bool connection_pool_core::detach(waiter& entry) noexcept {
 }
 
 void connection_pool_core::pass_on(waiter& entry) noexcept {
-  pool_request& request = pool_request::of(entry);
+  pool_request& request = request_of(entry);
   if (request.entry) give_back(*std::exchange(request.entry, nullptr));
 }
 
@@ -168,7 +169,7 @@ grant connection_pool_core::serve(pool_entry& entry) noexcept {
   if (!won) return won;
   --waiters_;
   unlink_attempt(won.entry());
-  pool_request::of(won.entry()).entry = &entry;
+  request_of(won.entry()).entry = &entry;
   lent_.push_back(entry);
   ++lent_count_;
   wake_for_attempt();
@@ -177,7 +178,7 @@ grant connection_pool_core::serve(pool_entry& entry) noexcept {
 
 // The waiter needs its attempt no more.
 void connection_pool_core::unlink_attempt(waiter& entry) noexcept {
-  pool_attempt* const attempt = std::exchange(pool_request::of(entry).attempt, nullptr);
+  pool_attempt* const attempt = std::exchange(request_of(entry).attempt, nullptr);
   if (!attempt) return;
   attempt->awaited_by = nullptr;
   ++orphans_;
@@ -187,7 +188,7 @@ void connection_pool_core::fail_waiters(grants& ended, std::error_code error) no
   line_.claim_all(ended, [&](waiter& entry) {
     --waiters_;
     unlink_attempt(entry);
-    pool_request::of(entry).fail(error);
+    request_of(entry).fail(error);
   });
 }
 
@@ -205,7 +206,8 @@ void connection_pool_core::notify_removed() noexcept {
 // --- entries, without the mutex
 
 // Moves an entry from its place, a count, to the first waiter or to the idle entries. `since`: idle since.
-void connection_pool_core::make_available(pool_entry& entry, time_point since, time_point present, std::size_t& place) noexcept {
+void connection_pool_core::make_available(pool_entry& entry, time_point since, time_point present,
+                                          std::size_t& place) noexcept {
   counter cause = nullptr;
   {
     grant won;
@@ -281,96 +283,6 @@ bool connection_pool_core::begin_return(pool_entry& entry, bool in_doubt) noexce
 
 void connection_pool_core::discard(pool_entry& entry) noexcept { remove(entry, nullptr, lent_count_); }
 
-// --- jobs
-
-// The job ends with an error if its coroutine cannot be spawned.
-void connection_pool_core::start(void (connection_pool_core::*stage)(pool_job), pool_job job) noexcept {
-  try {
-    (this->*stage)(std::move(job));
-  } catch (...) {  // bad_alloc; the job has ended
-  }
-}
-
-void connection_pool_core::connected(pool_attempt& attempt, pool_entry& entry) noexcept {
-  const time_point present = now();
-  {
-    const primitive::locked guard(mutex_);
-    list<pool_attempt>::erase(attempt);
-    if (attempt.awaited_by) pool_request::of(*attempt.awaited_by).attempt = nullptr;
-    else --orphans_;
-    ++counts_.connects;
-    entry.expires = end_of_life(present);
-    entry.verified = present;
-    if (std::exchange(back_off_, duration{}) != duration{}) work_.set();
-  }
-  delete &attempt;
-  make_available(entry, present, present, connecting_);
-}
-
-void connection_pool_core::connect_failed(pool_attempt& attempt, std::error_code error) noexcept {
-  const time_point present = now();
-  grant won;
-  {
-    const primitive::locked guard(mutex_);
-    list<pool_attempt>::erase(attempt);
-    --connecting_, --size_;
-    record_failure(error, present);
-    if (waiter* const entry = attempt.awaited_by) {
-      pool_request& request = pool_request::of(*entry);
-      request.attempt = nullptr;
-      won = entry->claim();
-      if (won) {
-        wait_queue::erase(*entry);
-        --waiters_;
-        request.fail(error);
-      }
-    } else {
-      --orphans_;
-    }
-    notify_removed();
-  }
-  delete &attempt;
-  won.post();
-}
-
-void connection_pool_core::record_failure(std::error_code error, time_point present) noexcept {
-  ++counts_.failed_connects;
-  counts_.last_error = error;
-  back_off_ = std::clamp(back_off_ * 2, first_back_off, last_back_off);
-  next_try_ = present + back_off_ + duration(random_below(back_off_.count() / 4));
-}
-
-// A number from 0 to bound - 1.
-std::int64_t connection_pool_core::random_below(std::int64_t bound) noexcept {
-  return bound <= 0 ? 0 : static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(bound));
-}
-
-time_point connection_pool_core::end_of_life(time_point present) noexcept {
-  if (options_.max_lifetime == duration::max()) return time_point::max();
-  return deadline_after(present, options_.max_lifetime - duration(random_below(options_.max_lifetime.count() / 10)));
-}
-
-void connection_pool_core::returned(pool_entry& entry, pool_job::kind purpose) noexcept {
-  const time_point present = now();
-  time_point since = present;
-  {
-    const primitive::locked guard(mutex_);
-    if (purpose == pool_job::kind::drain) --draining_, ++counts_.drained;
-    if (purpose == pool_job::kind::ping) since = entry.since;
-    entry.verified = present;
-  }
-  make_available(entry, since, present, returning_);
-}
-
-void connection_pool_core::dropped(pool_entry& entry, pool_job::kind purpose) noexcept {
-  if (purpose == pool_job::kind::drain) {
-    const primitive::locked guard(mutex_);
-    --draining_;
-  }
-  const bool is_dead = purpose == pool_job::kind::ping;
-  remove(entry, is_dead ? &connection_pool_statistics::dead : &connection_pool_statistics::dropped, returning_);
-}
-
 // --- the pool's own calls
 
 void connection_pool_core::close() noexcept {
@@ -417,65 +329,6 @@ task<shutdown_report> connection_pool_core::graceful_shutdown(shutdown_options o
   shutdown_report report{.drained = held > remaining ? held - remaining : 0};
   report.remaining = remaining;
   co_return report;
-}
-
-// --- tokens
-
-pool_job::pool_job(connection_pool_core& core, pool_attempt& attempt) noexcept
-    : core_(&core), attempt_(&attempt), entry_(nullptr), kind_(kind::connect) {
-  core.retain();
-}
-pool_job::pool_job(connection_pool_core& core, pool_entry& entry, kind purpose) noexcept
-    : core_(&core), attempt_(nullptr), entry_(&entry), kind_(purpose) {
-  core.retain();
-}
-pool_job::pool_job(pool_job&& other) noexcept
-    : core_(std::exchange(other.core_, nullptr)),
-      attempt_(other.attempt_),
-      entry_(other.entry_),
-      kind_(other.kind_) {}
-
-void pool_job::succeed() noexcept {
-  connection_pool_core* const core = std::exchange(core_, nullptr);
-  if (!core) return;
-  if (attempt_) core->connected(*attempt_, *entry_);
-  else core->returned(*entry_, kind_);
-  core->release();
-}
-
-void pool_job::fail(std::error_code error) noexcept {
-  connection_pool_core* const core = std::exchange(core_, nullptr);
-  if (!core) return;
-  if (attempt_) {
-    if (entry_) core->destroy_unlisted(*entry_);
-    core->connect_failed(*attempt_, error);
-  } else {
-    core->dropped(*entry_, kind_);
-  }
-  core->release();
-}
-
-maintenance_run::maintenance_run(connection_pool_core& core) noexcept : core_(&core) { core.retain(); }
-maintenance_run::~maintenance_run() {
-  if (!core_) return;
-  core_->maintenance_ended();
-  core_->release();
-}
-
-std::error_code error_of_exception() {
-  try {
-    throw;
-  } catch (const forced_unwind&) {
-    throw;
-  } catch (const cancelled& stop) {
-    return stop.code();
-  } catch (const std::system_error& error) {
-    return error.code();
-  } catch (const std::bad_alloc&) {
-    return std::make_error_code(std::errc::not_enough_memory);
-  } catch (...) {
-    return std::make_error_code(std::errc::state_not_recoverable);
-  }
 }
 
 }}}  // namespace hocket::detail

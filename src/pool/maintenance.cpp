@@ -76,7 +76,7 @@ duration connection_pool_core::rest() noexcept {
 waiter* connection_pool_core::first_without_attempt() noexcept {
   auto attempt = attempts_.begin();
   for (waiter& entry : line_) {
-    pool_request& request = pool_request::of(entry);
+    pool_request& request = request_of(entry);
     if (request.attempt) continue;
     if (orphans_ == 0) return &entry;
     while (attempt->awaited_by) ++attempt;
@@ -97,7 +97,7 @@ pool_attempt* connection_pool_core::next_attempt(time_point present) noexcept {
   auto* const attempt = new (std::nothrow) pool_attempt;
   if (!attempt) return nullptr;
   attempt->awaited_by = entry;
-  if (entry) pool_request::of(*entry).attempt = attempt;
+  if (entry) request_of(*entry).attempt = attempt;
   else ++orphans_;
   attempts_.push_back(*attempt);
   ++connecting_, ++size_;
@@ -105,7 +105,8 @@ pool_attempt* connection_pool_core::next_attempt(time_point present) noexcept {
 }
 
 void connection_pool_core::start_attempts() noexcept {
-  while (pool_attempt* const attempt = next_attempt(now())) start(&connection_pool_core::start_connect, pool_job(*this, *attempt));
+  while (pool_attempt* const attempt = next_attempt(now()))
+    start(&connection_pool_core::start_connect, pool_job(*this, *attempt));
 }
 
 // --- idle entries

@@ -12,9 +12,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 enum class command_kind : std::uint8_t {
   harmless,
-  blocking,     // harmless; the server may hold its answer back, and has perhaps popped an item for the waiter
-  changing,     // changes the session: SELECT, AUTH, HELLO, RESET, QUIT, CLIENT TRACKING; or is not known
-  multi,        // these five open and close a transaction
+  blocking,  // harmless; the server may hold its answer back, and has perhaps popped an item for the waiter
+  changing,  // changes the session: SELECT, AUTH, HELLO, RESET, QUIT, CLIENT TRACKING; or is not known
+  multi,     // these five open and close a transaction
   exec,
   discard,
   watch,

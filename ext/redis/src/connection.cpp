@@ -143,7 +143,7 @@ std::string_view connection::refusal() const noexcept { return session_->refusal
 redisContext* connection::native() const noexcept { return session_->native(); }
 
 task<result<connection>> connect(std::string host, int port) {
-  auto lookup = detail::look_up_host(std::move(host), port);
+  auto lookup = detail::resolve_host(std::move(host), port);
   const std::vector<socket_address> addresses = co_await or_return(std::move(lookup));
   std::error_code error = std::make_error_code(std::errc::host_unreachable);
   for (const socket_address& address : addresses) {

@@ -285,9 +285,7 @@ void redis_session::settle_transaction(command_kind kind, const redisReply& answ
     case command_kind::unwatch:
       if (!refused && text != "QUEUED") watches_ = false;
       break;
-    case command_kind::monitor:
-      monitoring_ = !refused;
-      break;
+    case command_kind::monitor: monitoring_ = !refused; break;
     default: break;
   }
 }

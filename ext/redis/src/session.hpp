@@ -28,8 +28,8 @@
 //                   is sent
 //   subscriptions   the answer to SUBSCRIBE                  the answer to UNSUBSCRIBE
 //   monitoring      the answer to MONITOR                    never
-//   in_transaction  MULTI is sent                            the answer to MULTI if it is a refusal, to EXEC, to DISCARD
-//   watches         WATCH is sent                            the answer to EXEC, DISCARD and UNWATCH
+//   in_transaction  MULTI is sent                            the answer to MULTI if it is a refusal, to EXEC, to
+//   DISCARD watches         WATCH is sent                            the answer to EXEC, DISCARD and UNWATCH
 //
 // A mark is set when its command is sent, because the server may carry a command out whose answer is never read. It is
 // cleared by an answer, because a command may be refused.
@@ -54,7 +54,7 @@
 #include <hocket/base/detail/text_list.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
-#include <hocket/redis/connection.hpp>
+#include <hocket/redis/detail/reply.hpp>
 
 #include "command_kind.hpp"
 

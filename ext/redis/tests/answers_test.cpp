@@ -99,8 +99,7 @@ TEST_CASE("an answer that arrives after the end of its wait is given to no other
 }
 
 TEST_CASE("an answer that arrives in one packet with the next one is given to no other command") {
-  for_each_abandoned_call(
-      [](pair& both, entry_point via) -> task<> { return expect_blue(both, answers_to(via)); });
+  for_each_abandoned_call([](pair& both, entry_point via) -> task<> { return expect_blue(both, answers_to(via)); });
 }
 
 TEST_CASE("an answer whose first half arrived before the end of its wait is given to no other command") {
@@ -175,13 +174,18 @@ TEST_CASE("long commands and long answers do not wait for each other") {
 }
 
 TEST_CASE("a blocking command that is ended closes its connection, so that the server gives its item to others") {
-  const std::vector<redis::words> all{
-      {"BLPOP", "jobs", "0"},          {"brpop", "jobs", "0"},
-      {"BLMOVE", "a", "b", "LEFT", "RIGHT", "0"}, {"BRPOPLPUSH", "a", "b", "0"},
-      {"BLMPOP", "0", "1", "a", "LEFT"}, {"BZPOPMIN", "a", "0"},
-      {"BZPOPMAX", "a", "0"},          {"BZMPOP", "0", "1", "a", "MIN"},
-      {"XREAD", "COUNT", "1", "block", "0", "STREAMS", "s", "$"}, {"XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">"},
-      {"WAIT", "1", "0"},              {"WAITAOF", "1", "0", "0"}};
+  const std::vector<redis::words> all{{"BLPOP", "jobs", "0"},
+                                      {"brpop", "jobs", "0"},
+                                      {"BLMOVE", "a", "b", "LEFT", "RIGHT", "0"},
+                                      {"BRPOPLPUSH", "a", "b", "0"},
+                                      {"BLMPOP", "0", "1", "a", "LEFT"},
+                                      {"BZPOPMIN", "a", "0"},
+                                      {"BZPOPMAX", "a", "0"},
+                                      {"BZMPOP", "0", "1", "a", "MIN"},
+                                      {"XREAD", "COUNT", "1", "block", "0", "STREAMS", "s", "$"},
+                                      {"XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">"},
+                                      {"WAIT", "1", "0"},
+                                      {"WAITAOF", "1", "0", "0"}};
   for (const auto& command : all)
     for (const ending way : all_endings) {
       CAPTURE(command[0]);

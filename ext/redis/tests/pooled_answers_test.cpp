@@ -53,7 +53,7 @@ TEST_CASE("a connection with an outstanding answer is lent again after the answe
     });
 }
 
-TEST_CASE("a connection whose answer does not arrive is closed after drain_time, and another one is made") {
+TEST_CASE("a connection whose answer does not arrive is closed after drain_time, and another one is client") {
   in_each_kind([]() -> task<> {
     scripted_server server;
     runtime rt({.workers = 1});
@@ -103,9 +103,9 @@ TEST_CASE("what a connector does to the session belongs to it") {
     scripted_server server;
     runtime rt({.workers = 1});
     const auto connect = [&]() -> task<result<redis::connection>> {
-      auto made = co_await or_return(redis::connect("127.0.0.1", server.port()));
-      co_await or_return(made.command("SELECT", "3"));
-      co_return made;
+      auto client = co_await or_return(redis::connect("127.0.0.1", server.port()));
+      co_await or_return(client.command("SELECT", "3"));
+      co_return client;
     };
     redis_pool pool(rt, connect, {.limit = 1});
     auto plum = spawn([&] { return ask(pool, "plum"); });

@@ -71,8 +71,8 @@ class scripted_server {
  public:
   int port() const noexcept { return listener_.local_address().port(); }
   hocket::task<hocket::redis::connection> connect() {
-    auto made = co_await hocket::redis::connect("127.0.0.1", port());
-    co_return std::move(made).value();
+    auto client = co_await hocket::redis::connect("127.0.0.1", port());
+    co_return std::move(client).value();
   }
   hocket::task<scripted_peer> accept() {
     auto stream = co_await listener_.accept();

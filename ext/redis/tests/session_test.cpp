@@ -138,13 +138,14 @@ TEST_CASE("EXEC and DISCARD end a transaction, and a refusal for another reason 
       std::string answer;
       connection_state after;
     };
-    const std::vector<end> ends{{{"EXEC"}, "*0\r\n", idle},
-                                {{"EXEC"}, "*-1\r\n", idle},
-                                {{"EXEC"}, "-EXECABORT Transaction discarded\r\n", idle},
-                                {{"DISCARD"}, "+OK\r\n", idle},
-                                {{"EXEC", "x"}, "-ERR wrong number of arguments for 'exec' command\r\n", in_transaction},
-                                {{"UNWATCH"}, "+QUEUED\r\n", in_transaction},
-                                {{"MULTI"}, "-ERR MULTI calls can not be nested\r\n", in_transaction}};
+    const std::vector<end> ends{
+        {{"EXEC"}, "*0\r\n", idle},
+        {{"EXEC"}, "*-1\r\n", idle},
+        {{"EXEC"}, "-EXECABORT Transaction discarded\r\n", idle},
+        {{"DISCARD"}, "+OK\r\n", idle},
+        {{"EXEC", "x"}, "-ERR wrong number of arguments for 'exec' command\r\n", in_transaction},
+        {{"UNWATCH"}, "+QUEUED\r\n", in_transaction},
+        {{"MULTI"}, "-ERR MULTI calls can not be nested\r\n", in_transaction}};
     for (const end& each : ends) {
       scripted_server server;
       auto both = co_await connected(server);
@@ -237,7 +238,8 @@ TEST_CASE("a wait for a message that is ended loses none") {
     static_cast<void>(co_await exchange(both, {"SUBSCRIBE", "a"}, "*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n"));
     for (const ending way : all_endings) {
       auto ended = end_call(
-          way, [&]() -> task<result<void>> {
+          way,
+          [&]() -> task<result<void>> {
             co_await or_return(both.client.next());
             co_return {};
           },
@@ -290,9 +292,9 @@ TEST_CASE("a command on a unix socket whose peer has closed is an error, not a s
     redis::connection client(redisConnectFd(ends[0]));
     ::close(ends[1]);
     loop lp;
-    auto gone = spawn(lp, [&] { return client.command("PING"); });
+    auto ping = spawn(lp, [&] { return client.command("PING"); });
     lp.run();
-    CHECK(sync_wait(gone).error() == std::errc::connection_reset);
+    CHECK(sync_wait(ping).error() == std::errc::connection_reset);
   });
 }
 

@@ -22,8 +22,8 @@
 //     drain() makes it idle in a coroutine of the pool, or it is closed. So no borrower gets an answer, a transaction
 //     or a session of another one.
 //   - A connection that was idle for 10 ms or more is looked at before it is lent, and about each second. If the server
-//     has closed it, it is closed, and no borrower sees it. The borrow and return of a connection that was idle for less
-//     make no system call.
+//     has closed it, it is closed, and no borrower sees it. The borrow and return of a connection that was idle for
+//     less make no system call.
 //   - acquire() gives a connection or an error, never an empty lease. The error of a failed connect goes to the waiter
 //     for which the pool has connected.
 //   - First come, first served. The connection used last is lent first.
@@ -172,8 +172,7 @@ class connection_pool<T>::acquiring {
     core_->begin(wait, entry, request_, site_);
   }
   result<lease> take() noexcept {
-    if (!request_.entry)
-      return failure(std::error_code(static_cast<int>(request_.error), *request_.category));
+    if (!request_.entry) return failure(std::error_code(static_cast<int>(request_.error), *request_.category));
     detail::pool_entry& entry = *std::exchange(request_.entry, nullptr);
     if (shared_) core_->record_holder(entry, site_);
     return lease(*core_, entry);

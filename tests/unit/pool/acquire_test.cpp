@@ -126,12 +126,12 @@ TEST_CASE("a waiter that leaves does not end its connect: the connection goes to
     world.server.latency = 50ms;
     fake_pool pool(world.lp, world.connector(), world.options({.limit = 1}));
     world.run([&]() -> task<> {
-      auto left = spawn([&]() -> task<bool> { co_return (co_await within(10ms, pool.acquire())).has_value(); });
+      auto leaver = spawn([&]() -> task<bool> { co_return (co_await within(10ms, pool.acquire())).has_value(); });
       co_await run_others();
       auto next = [&]() -> task<bool> { co_return (co_await pool.acquire()).has_value(); };
       join_handle<bool> other;
       if (has_next) other = spawn(next);
-      CHECK_FALSE(co_await left);
+      CHECK_FALSE(co_await leaver);
       if (has_next) CHECK(co_await other);
       else static_cast<void>(co_await sleep_for(50ms));
       CHECK(world.server.connects == 1);

@@ -1,8 +1,8 @@
 // A server in memory for tests of connection_pool, with virtual time: it counts what the pool does to its connections.
 #pragma once
+#include <hocket/core/yield.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/core/yield.hpp>
 #include <hocket/pool/connection_pool.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/sync/event.hpp>
@@ -23,13 +23,13 @@ using namespace std::chrono_literals;
 struct fake_server {
   // What happens to the next connects, in order: an error, or 0.
   std::deque<std::error_code> errors;
-  hocket::duration latency{};        // of a connect
-  hocket::event* gate = nullptr;     // each connect waits for it
+  hocket::duration latency{};     // of a connect
+  hocket::event* gate = nullptr;  // each connect waits for it
   hocket::event* drain_gate = nullptr;
   std::error_code drain_error{};
   std::error_code ping_error{};
   bool gives_dead = false;
-  std::set<int> dead;                // connections that the server has closed
+  std::set<int> dead;  // connections that the server has closed
 
   int connects = 0, connecting = 0, max_connecting = 0;
   int open = 0, looks = 0, drains = 0, draining = 0, max_draining = 0, pings = 0, accepted = 0;

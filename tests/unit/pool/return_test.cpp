@@ -125,11 +125,11 @@ TEST_CASE("the hook on create runs before the first lease, may wait, and its err
   fake_pool pool(world.lp, world.connector(), world.options({.limit = 1}));
   std::vector<std::string> order;
   bool fails = true;
-  pool.on_create([&](fake_connection& made) -> task<result<void>> {
+  pool.on_create([&](fake_connection& created) -> task<result<void>> {
     static_cast<void>(co_await sleep_for(5ms));
     order.push_back("create");
     CHECK(world.server.accepted == 0);
-    made.set_state(connection_state::idle);
+    created.set_state(connection_state::idle);
     if (std::exchange(fails, false)) co_return failure(std::errc::permission_denied);
     co_return {};
   });

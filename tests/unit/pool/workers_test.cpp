@@ -53,14 +53,13 @@ TEST_CASE("tasks and fibers of four workers share eight connections: each has on
   {
     hocket::runtime rt({.workers = 4});
     std::atomic<unsigned> attempts{0};
-    connection_pool<counted> pool(
-        rt,
-        [&]() -> task<result<counted>> {
-          static_cast<void>(co_await yield());
-          if (attempts++ % 5 == 4) co_return failure(std::errc::connection_refused);
-          co_return counted();
-        },
-        {.limit = 8});
+    connection_pool<counted> pool(rt,
+                                  [&]() -> task<result<counted>> {
+                                    static_cast<void>(co_await yield());
+                                    if (attempts++ % 5 == 4) co_return failure(std::errc::connection_refused);
+                                    co_return counted();
+                                  },
+                                  {.limit = 8});
     const auto use = [&](counted& lent, int step) {
       if (!lent.enter() || lent.state() != connection_state::idle) ++wrong;
       lent.leave();

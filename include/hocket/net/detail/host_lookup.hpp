@@ -1,6 +1,6 @@
 // Lookups of host names, for clients (pg, redis).
 //
-//   const auto addresses = co_await or_return(look_up_host("db.internal", 5432));
+//   const auto addresses = co_await or_return(resolve_host("db.internal", 5432));
 //
 // getaddrinfo(3) blocks its thread for seconds, and cannot be stopped. So
 //   - a lookup runs on a thread of its own pool, which runs lookups alone: neither files nor other blocking calls wait
@@ -25,7 +25,7 @@ inline constexpr std::size_t max_lookups = 32;  // half of the threads of blocki
 // unix socket. Errors: invalid_argument for an empty name, a name with a zero byte, or a port out of range; the errors
 // of getaddrinfo(3) in the category "lookup", which equal host_unreachable; operation_canceled, timed_out;
 // resource_unavailable_try_again if the system starts no thread. Throws std::bad_alloc.
-task<result<std::vector<socket_address>>> look_up_host(std::string host, int port);
+task<result<std::vector<socket_address>>> resolve_host(std::string host, int port);
 
 // The category "lookup": its values are those of getaddrinfo(3), EAI_NONAME for instance.
 const std::error_category& lookup_category() noexcept;

@@ -57,8 +57,8 @@
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/coro/task.hpp>
-#include <hocket/pool/connection_pool_options.hpp>
 #include <hocket/pool/connection_state.hpp>
+#include <hocket/pool/detail/connection_pool_options.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
@@ -69,12 +69,12 @@ class connection_pool_core;
 
 // A connection of a pool, without its type. The fields are the core's.
 struct pool_entry : list_node {
-  time_point since{};                         // idle since, or lent since
-  time_point expires = time_point::max();     // by max_lifetime
-  time_point verified{};                      // by a ping, or by a return
-  std::uint64_t round = 0;                    // of the maintenance that looked at it last
-  call_site acquired{};                       // of the holder: its acquire()
-  std::source_location holder{};              // the place of the holder's spawn; line 0: unknown
+  time_point since{};                      // idle since, or lent since
+  time_point expires = time_point::max();  // by max_lifetime
+  time_point verified{};                   // by a ping, or by a return
+  std::uint64_t round = 0;                 // of the maintenance that looked at it last
+  call_site acquired{};                    // of the holder: its acquire()
+  std::source_location holder{};           // the place of the holder's spawn; line 0: unknown
   bool is_reported = false;
 };
 
@@ -91,8 +91,8 @@ struct pool_request {
   std::int64_t error = 0;
 
   void fail(std::error_code code) noexcept { category = &code.category(), error = code.value(); }
-  static pool_request& of(waiter& entry) noexcept { return *static_cast<pool_request*>(entry.resource); }
 };
+inline pool_request& request_of(waiter& entry) noexcept { return *static_cast<pool_request*>(entry.resource); }
 
 // The duty to end an attempt or a return: a token of the job's coroutine. Move-only.
 class pool_job {
@@ -266,7 +266,7 @@ class connection_pool_core : public wait_source, private dump_section {
   std::size_t orphans_ = 0;  // attempts without a waiter
   bool is_closed_ = false;
   primitive::atomic<bool> is_maintained_{false};  // changed under mutex_
-  bool ticks_ = false;  // the maintenance has a timer for next_check_
+  bool ticks_ = false;                            // the maintenance has a timer for next_check_
   time_point next_check_{};
   std::uint64_t round_ = 0;
   duration back_off_{};  // zero: the last attempt succeeded

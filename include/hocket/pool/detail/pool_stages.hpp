@@ -54,7 +54,7 @@ class connection_pool_core_of final : public connection_pool_core {
 
  public:
   connection_pool_core_of(spawn_target& target, const connection_pool_options& options,
-               std::unique_ptr<pool_stage<T>> connector)
+                          std::unique_ptr<pool_stage<T>> connector)
       : connection_pool_core(target, options), connector_(std::move(connector)) {}
 
   static T& connection_of(pool_entry& entry) noexcept { return static_cast<pooled&>(entry).connection; }
@@ -63,9 +63,9 @@ class connection_pool_core_of final : public connection_pool_core {
   void set_recycle_hook(std::unique_ptr<pool_stage<T>> hook) noexcept { recycle_hook_ = std::move(hook); }
 
   // --- the ends of the stages
-  void end_connector(pool_job job, result<T> made) {
-    if (!made) return job.fail(made.error());
-    job.set_entry(*new pooled(*std::move(made)));
+  void end_connector(pool_job job, result<T> connected) {
+    if (!connected) return job.fail(connected.error());
+    job.set_entry(*new pooled(*std::move(connected)));
     if (create_hook_) create_hook_->start(*this, std::move(job));
     else end_create(std::move(job));
   }
@@ -129,8 +129,8 @@ class connection_pool_core_of final : public connection_pool_core {
   void start_connect(pool_job job) override { connector_->start(*this, std::move(job)); }
   void start_return(pool_job job) override {
     if (job.purpose() == pool_job::kind::recycle) return recycle_hook_->start(*this, std::move(job));
-    static_cast<void>(spawn(target(), options_of("pool drain", options().drain_time), &connection_pool_core_of::run_return, this,
-                            std::move(job)));
+    static_cast<void>(spawn(target(), options_of("pool drain", options().drain_time),
+                            &connection_pool_core_of::run_return, this, std::move(job)));
   }
 
   const std::unique_ptr<pool_stage<T>> connector_;
@@ -160,8 +160,8 @@ class connector_stage final : public pool_stage<T> {
     std::error_code error;
     try {
       auto connect = self->connect_();
-      result<T> made = co_await std::move(connect);
-      core->end_connector(std::move(job), std::move(made));
+      result<T> connected = co_await std::move(connect);
+      core->end_connector(std::move(job), std::move(connected));
       co_return;
     } catch (...) {
       error = error_of_exception();

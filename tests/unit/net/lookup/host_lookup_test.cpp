@@ -17,7 +17,7 @@
 
 using namespace hocket;
 using namespace std::chrono_literals;
-using detail::look_up_host;
+using detail::resolve_host;
 
 namespace {
 
@@ -63,30 +63,32 @@ int __wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hi
 
 TEST_CASE("a numeric address, and a unix socket, need no lookup") {
   const int calls = resolver.calls;
-  CHECK(text_of(sync_wait(look_up_host("127.0.0.1", 80))) == "127.0.0.1:80");
-  CHECK(text_of(sync_wait(look_up_host("::1", 80))) == "[::1]:80");
-  CHECK(text_of(sync_wait(look_up_host("unix:/run/db", 80))) == "unix:/run/db");
+  CHECK(text_of(sync_wait(resolve_host("127.0.0.1", 80))) == "127.0.0.1:80");
+  CHECK(text_of(sync_wait(resolve_host("::1", 80))) == "[::1]:80");
+  CHECK(text_of(sync_wait(resolve_host("unix:/run/db", 80))) == "unix:/run/db");
   CHECK(resolver.calls == calls);
 }
 
 TEST_CASE("a name without an address, an empty name, a zero byte and a wrong port are errors of their own") {
-  CHECK(sync_wait(look_up_host("unknown.example", 80)).error() == std::error_code(EAI_NONAME, detail::lookup_category()));
-  CHECK(sync_wait(look_up_host("unknown.example", 80)).error() == std::errc::host_unreachable);
-  CHECK(sync_wait(look_up_host("", 80)).error() == std::errc::invalid_argument);
-  CHECK(sync_wait(look_up_host(std::string("a\0b", 3), 80)).error() == std::errc::invalid_argument);
-  CHECK(sync_wait(look_up_host("name", -1)).error() == std::errc::invalid_argument);
-  CHECK(sync_wait(look_up_host("name", 65536)).error() == std::errc::invalid_argument);
+  CHECK(sync_wait(resolve_host("unknown.example", 80)).error() ==
+        std::error_code(EAI_NONAME, detail::lookup_category()));
+  CHECK(sync_wait(resolve_host("unknown.example", 80)).error() == std::errc::host_unreachable);
+  CHECK(sync_wait(resolve_host("", 80)).error() == std::errc::invalid_argument);
+  CHECK(sync_wait(resolve_host(std::string("a\0b", 3), 80)).error() == std::errc::invalid_argument);
+  CHECK(sync_wait(resolve_host("name", -1)).error() == std::errc::invalid_argument);
+  CHECK(sync_wait(resolve_host("name", 65536)).error() == std::errc::invalid_argument);
 }
 
-TEST_CASE("64 stuck lookups hold up neither the loop nor a numeric address, and their waiters leave at their deadline") {
+TEST_CASE(
+    "64 stuck lookups hold up neither the loop nor a numeric address, and their waiters leave at their deadline") {
   resolver.set_open(false);
   loop lp;
   std::vector<join_handle<result<std::vector<socket_address>>>> stuck;
   for (int i = 0; i < 64; ++i)
     stuck.push_back(spawn(lp, [i] {
-      return within(50ms, look_up_host("stuck-with-a-name-that-is-not-short-" + std::to_string(i), 80));
+      return within(50ms, resolve_host("stuck-with-a-name-that-is-not-short-" + std::to_string(i), 80));
     }));
-  auto numeric = spawn(lp, [] { return look_up_host("127.0.0.1", 80); });
+  auto numeric = spawn(lp, [] { return resolve_host("127.0.0.1", 80); });
   lp.run();  // ends, although no lookup has ended
   CHECK(text_of(sync_wait(numeric)) == "127.0.0.1:80");
   for (auto& each : stuck) CHECK(sync_wait(each).error() == std::errc::timed_out);
@@ -94,6 +96,6 @@ TEST_CASE("64 stuck lookups hold up neither the loop nor a numeric address, and 
   CHECK(resolver.waiting > 0);
   const int calls = resolver.calls;
   resolver.set_open(true);
-  CHECK(text_of(sync_wait(look_up_host("name", 81))) == "127.0.0.9:81");  // behind them in the queue
+  CHECK(text_of(sync_wait(resolve_host("name", 81))) == "127.0.0.9:81");  // behind them in the queue
   CHECK(resolver.calls == calls + 1);  // a lookup that was queued and left is not begun
 }

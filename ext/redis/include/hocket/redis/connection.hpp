@@ -37,9 +37,9 @@
 #include <hocket/base/result.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
+#include <hocket/redis/detail/reply.hpp>
 #include <array>
 #include <concepts>
-#include <hiredis/hiredis.h>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,13 +53,6 @@ class redis_session;
 }  // namespace detail
 
 namespace redis {
-
-// The deleter of reply.
-struct free_reply {
-  void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
-};
-using reply = std::unique_ptr<redisReply, free_reply>;
-using words = std::vector<std::string>;
 
 // A connection to a server.
 class connection {
@@ -120,7 +113,7 @@ class connection {
 
 // The connector of a connection_pool: calls connect(host, port).
 struct connector {
-  connector(std::string name, int number) : host(std::move(name)), port(number) {}
+  connector(std::string server, int number) : host(std::move(server)), port(number) {}
   task<result<connection>> operator()() const { return connect(host, port); }
   std::string host;
   int port;
