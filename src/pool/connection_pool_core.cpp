@@ -1,5 +1,6 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/pool/detail/connection_pool_core.hpp>
+#include <hocket/sync/detail/post_in_turn.hpp>
 #include <hocket/time/within.hpp>
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 connection_pool_core::connection_pool_core(spawn_target& target, const connection_pool_options& options)
-    : target_(target), options_(options), limit_(options.limit), random_(random_seed()) {
+    : target_(target), home_(target.home()), options_(options), limit_(options.limit), random_(random_seed()) {
   expects(options.limit != 0, "a connection pool for no connections", "its limit is at least 1", options.name.c_str());
   list_section(*this);
 }
@@ -126,12 +127,18 @@ void connection_pool_core::begin(suspension& wait, waiter& entry, pool_request& 
   }
 }
 
+// While the ended waiter was linked, an entry may have become idle, and other waiters may have queued behind it.
 bool connection_pool_core::detach(waiter& entry) noexcept {
-  const primitive::locked guard(mutex_);
-  if (!wait_queue::take_out(entry)) return false;
-  --waiters_;
-  unlink_attempt(entry);
-  wake_for_attempt();
+  grants served;
+  {
+    const primitive::locked guard(mutex_);
+    if (!wait_queue::take_out(entry)) return false;
+    --waiters_;
+    unlink_attempt(entry);
+    serve_idle(served);
+    wake_for_attempt();
+  }
+  post_in_turn(std::move(served));
   return true;
 }
 
@@ -174,6 +181,20 @@ grant connection_pool_core::serve(pool_entry& entry) noexcept {
   ++lent_count_;
   wake_for_attempt();
   return won;
+}
+
+void connection_pool_core::serve_idle(grants& served) noexcept {
+  while (!idle_.empty() && !line_.empty()) {
+    pool_entry& entry = idle_.pop_back();
+    --idle_count_;
+    grant won = serve(entry);
+    if (!won) {
+      idle_.push_back(entry);
+      ++idle_count_;
+      return;
+    }
+    served.add(std::move(won));
+  }
 }
 
 // The waiter needs its attempt no more.

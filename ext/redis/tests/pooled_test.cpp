@@ -122,7 +122,7 @@ TEST_CASE("64 coroutines over 8 connections, with deadlines, cancels, kills and 
     for (unsigned i = 0; i < rounds; ++i) {
       const std::string token = std::to_string(index) + "." + std::to_string(i);
       auto one_use = [&pool, &counts, token, number = random()] { return use(pool, token, number, counts); };
-      const auto limit = std::chrono::microseconds(random.below(5000));
+      const auto limit = std::chrono::microseconds(random.below(15000));
       auto handle = spawn({.within = 20ms}, std::move(one_use));
       const auto ended = co_await within(limit, handle);
       if (ended || handle.done()) continue;

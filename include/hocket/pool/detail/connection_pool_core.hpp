@@ -18,6 +18,9 @@
 // attempt has no waiter; the next waiter without an attempt adopts it. A connection, from wherever it comes, goes to
 // the first waiter in the line. The error of an attempt goes to the attempt's waiter, or to none.
 //
+// A wait that another party has ended stays linked until its detach(). Meanwhile an entry may become idle, and a waiter
+// may queue behind the ended one. So detach() serves the line again.
+//
 // So a waiter ends by a connection, by the error of its own attempt, by its deadline or stop, or by close().
 //
 // # Failures
@@ -197,7 +200,7 @@ class connection_pool_core : public wait_source, private dump_section {
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter& entry) noexcept override;
   void write(text_writer& out) noexcept override;
-  const executor& home() const noexcept override { return target_.home(); }
+  const executor& home() const noexcept override { return home_; }
 
   using counter = std::uint64_t connection_pool_statistics::*;
   struct lease_report {
@@ -220,6 +223,7 @@ class connection_pool_core : public wait_source, private dump_section {
   void begin_ticks(time_point present) noexcept;
   void push_idle(pool_entry& entry, time_point present) noexcept;
   grant serve(pool_entry& entry) noexcept;
+  void serve_idle(grants& served) noexcept;
   void unlink_attempt(waiter& entry) noexcept;
   void fail_waiters(grants& ended, std::error_code error) noexcept;
   bool may_grow() const noexcept { return !is_closed_ && size_ < limit_; }
@@ -250,6 +254,7 @@ class connection_pool_core : public wait_source, private dump_section {
 
   // Constant after construction.
   spawn_target& target_;
+  const executor& home_;  // as an address: the core may outlive it
   const connection_pool_options options_;
 
   primitive::atomic<std::size_t> shares_{1};

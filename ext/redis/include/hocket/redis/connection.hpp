@@ -38,6 +38,7 @@
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
 #include <hocket/redis/detail/reply.hpp>
+#include <hocket/redis/error.hpp>
 #include <array>
 #include <concepts>
 #include <memory>
