@@ -292,3 +292,61 @@ TEST_CASE("is_idle() sees that the server has closed or reset an idle connection
     }
   });
 }
+
+namespace {
+
+// Answers each ECHO of a token of eight bytes, until the client closes.
+task<> echo_tokens(scripted_peer peer) {
+  const std::string frame = encoded(redis::words{"ECHO", "00000000"});
+  std::string bytes(frame.size(), '\0');
+  for (;;) {
+    const auto count = co_await peer.stream().read_exactly(bytes);
+    if (!count) co_return;
+    co_await peer.send(bulk(bytes.substr(bytes.size() - 10, 8)));
+  }
+}
+
+std::string token_of(int number) {
+  const std::string digits = std::to_string(number);
+  return std::string(8 - digits.size(), '0') + digits;
+}
+
+}  // namespace
+
+TEST_CASE("a command, a pipeline and a drain that are ended after any number of steps: the next answer is right") {
+  loop lp;
+  auto body = []() -> task<> {
+    scripted_server server;
+    auto client = co_await server.connect();
+    auto accepted = co_await server.accept();
+    auto echo = spawn(echo_tokens, std::move(accepted));
+    int number = 0;
+    for (int steps = 0; steps < 25; ++steps)
+      for (const bool kills : {false, true})
+        for (int kind = 0; kind < 3; ++kind) {
+          CAPTURE(steps);
+          CAPTURE(kills);
+          CAPTURE(kind);
+          const std::string token = token_of(++number), second = token_of(++number), after = token_of(++number);
+          auto call = spawn([&]() -> task<> {
+            if (kind == 0) static_cast<void>(co_await client.command("ECHO", token));
+            if (kind == 2) static_cast<void>(co_await client.drain());
+            const std::vector<redis::words> both{{"ECHO", token}, {"ECHO", second}};
+            static_cast<void>(co_await client.pipeline(both));
+          });
+          for (int i = 0; i < steps; ++i) static_cast<void>(co_await yield());
+          if (kills) call.kill();
+          else call.cancel();
+          static_cast<void>(co_await call.join());
+          CHECK((co_await answer_to(client.command("ECHO", after))) == after);
+          CHECK(client.state() == connection_state::idle);
+        }
+    {
+      const auto ended = std::move(client);
+    }
+    co_await echo;
+  };
+  auto handle = spawn(lp, body);
+  lp.run();
+  sync_wait(handle);
+}

@@ -2,6 +2,7 @@
 #include <hocket/pool/connection_pool.hpp>
 
 #include "scripted_server.hpp"
+#include "support/waits.hpp"
 
 using namespace hocket;
 using namespace hocket_test;
@@ -146,5 +147,23 @@ TEST_CASE("after a restart of the server no borrower gets a connection that was 
       CHECK((co_await plum) == "blue");
       CHECK(pool.statistics().dead == 4);
     }
+  });
+}
+
+TEST_CASE("a thousand reconnects leave no descriptor") {
+  in_each_kind([]() -> task<> {
+    scripted_server server;
+    runtime rt({.workers = 1});
+    redis_pool pool(rt, redis::connector("127.0.0.1", server.port()), {.limit = 1});
+    std::size_t before = 0;
+    for (int i = 0; i < 1000; ++i) {
+      auto lent = co_await pool.acquire();
+      REQUIRE(lent.has_value());
+      auto peer = co_await server.accept();
+      lent->discard();
+      if (i == 10) before = open_numbers();  // the drivers exist
+    }
+    CHECK(open_numbers() <= before);
+    CHECK(pool.statistics().connects == 1000);
   });
 }

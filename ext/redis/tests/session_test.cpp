@@ -299,30 +299,46 @@ TEST_CASE("a command on a unix socket whose peer has closed is an error, not a s
 }
 
 TEST_CASE("in a forked child the parent's connection is broken in each state, and its end touches nothing") {
-  loop lp;
-  scripted_server server;
-  std::optional<pair> both;
-  const auto run = [&](auto body) {
-    auto handle = spawn(lp, std::ref(body));
-    lp.run();
-    sync_wait(handle);
-  };
-  run([&]() -> task<> { both.emplace(co_await connected(server)); });
-  const std::vector<redis::words> commands{{"PING"}, {"MULTI"}};
-  for (const redis::words& command : commands) {
-    run([&]() -> task<> { static_cast<void>(co_await exchange(*both, command, "+OK\r\n")); });
+  const std::string subscribed = "*3\r\n" + bulk("subscribe") + bulk("a") + ":1\r\n";
+  const std::vector<effect> states{{{"PING"}, "+PONG\r\n", idle},
+                                   {{"MULTI"}, "+OK\r\n", in_transaction},
+                                   {{"SELECT", "1"}, "+OK\r\n", changed},
+                                   {{"SUBSCRIBE", "a"}, subscribed, connection_state::subscribed},
+                                   {{"GET", "a"}, "", connection_state::awaiting_answers}};
+  for (const effect& each : states) {
+    CAPTURE(each.command[0]);
+    loop lp;
+    scripted_server server;
+    std::optional<pair> both;
+    const auto run = [&](auto body) {
+      auto handle = spawn(lp, std::ref(body));
+      lp.run();
+      sync_wait(handle);
+    };
+    run([&]() -> task<> {
+      both.emplace(co_await connected(server));
+      auto ended = spawn([&] { return answer_to(both->client.run(each.command)); });
+      co_await both->peer.expect(each.command);
+      if (each.answer.empty()) ended.cancel();
+      else co_await both->peer.send(each.answer);
+      static_cast<void>(co_await ended.join());
+    });
+    CHECK(both->client.state() == each.after);
     expect_return([&] {
       CHECK(both->client.state() == connection_state::broken);
       CHECK_FALSE(both->client.is_idle());
       loop own;
       auto refused = spawn(own, [&] { return both->client.command("PING"); });
+      auto undrained = spawn(own, [&] { return both->client.drain(); });
       own.run();
       CHECK(sync_wait(refused).error() == std::errc::connection_aborted);
+      CHECK_FALSE(sync_wait(undrained).has_value());
       const redis::connection ended = std::move(both->client);
     });
-    CHECK(both->client.state() != connection_state::broken);
+    CHECK(both->client.state() == each.after);
+    if (each.after != idle) continue;
+    run([&]() -> task<> { CHECK((co_await exchange(*both, {"PING"}, "+PONG\r\n")) == "PONG"); });
   }
-  run([&]() -> task<> { CHECK((co_await exchange(*both, {"PING"}, "+PONG\r\n")) == "PONG"); });
 }
 
 TEST_CASE("a refused connect is connection_refused, and a connection can be moved while a command is under way") {
