@@ -122,7 +122,7 @@ function(hocket_pkg_config HOCKET_PC_NAME HOCKET_PC_DESCRIPTION)
   install(FILES "${PROJECT_BINARY_DIR}/${HOCKET_PC_NAME}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 
-set(HOCKET_STACKLESS_LAYERS manager net io runtime sync coro time)
+set(HOCKET_STACKLESS_LAYERS pool manager net io runtime sync coro time)
 hocket_pkg_config(hocket-stackless "coroutines without stacks: tasks, generators, loop and primitives"
   LAYERS ${HOCKET_STACKLESS_LAYERS} core base)
 hocket_pkg_config(hocket-io-memory "networks in memory, to test protocols from a seed" LAYERS io_memory REQUIRES hocket-stackless)

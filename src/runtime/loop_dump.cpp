@@ -1,4 +1,5 @@
 // loop::dump: everything is read on the loop's thread, between two of its steps.
+#include <hocket/core/detail/dump_section.hpp>
 #include <hocket/runtime/loop.hpp>
 
 #include "runtime/table.hpp"
@@ -18,14 +19,16 @@ void loop::dump(int fd) noexcept {
   out.text(" begun (").number(seen.running).text(" running, ").number(seen.ready).text(" ready, ");
   out.number(seen.waiting).text(" waiting), ").number(all - seen.begun).text(" not begun, ");
   out.number(wheel_.size()).text(" timers").end_line();
-  if (seen.begun == 0) return;
-  wait_graph waits(seen.begun);
-  waits.add(coroutines_.members());
-  waits.connect();
-  write_table_head(out);
-  write_table(out, coroutines_.members(), waits, now());
-  waits.write_deadlocks(out);
-  write_stillness(out, seen, all, has_sources());
+  if (seen.begun != 0) {
+    wait_graph waits(seen.begun);
+    waits.add(coroutines_.members());
+    waits.connect();
+    write_table_head(out);
+    write_table(out, coroutines_.members(), waits, now());
+    waits.write_deadlocks(out);
+    write_stillness(out, seen, all, has_sources());
+  }
+  write_dump_sections(out, *this);
 }
 
 void loop::notice_circles() noexcept {

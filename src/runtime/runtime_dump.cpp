@@ -18,6 +18,7 @@
 // reads a source that is gone. Any thread of the program of another kind can do the same (suspension::awaited()).
 #include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/core/detail/dump_section.hpp>
 
 #include "runtime/pool.hpp"
 #include "runtime/table.hpp"
@@ -174,6 +175,8 @@ void runtime::state::notice_circles() noexcept {
 void runtime::dump(int fd) noexcept {
   expect_threads();
   state_->dump(fd, false);
+  text_writer out(fd);
+  write_dump_sections(out, *this);
 }
 
 runtime_counts runtime::counts(std::size_t worker) const noexcept {

@@ -16,7 +16,7 @@ from .tree import Finding
 FAST = False
 LIMIT, UMBRELLA_LIMIT = 1.5, 2.05
 UMBRELLA_LIMITS = {"include/hocket/net.hpp": 2.5}  # it names serve.hpp (2.04) and all of io, 0.02 to 0.04 each
-TOP_LAYERS = {"net", "io_memory"}
+TOP_LAYERS = {"net", "io_memory", "pool"}
 YARDSTICK = "#include <chrono>\n#include <system_error>\n#include <coroutine>\n"
 UNITS = {"": 1, "k": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 BIN = re.compile(r"^\d+ +(\d+)([kMG]?) +\d+[kMG]? +\d+[kMG]? *$", re.M)

@@ -1,26 +1,19 @@
-// hiredis' non-blocking functions: redisBufferWrite() until all is sent, redisBufferRead() until the reader has a whole
-// answer. Between two calls the coroutine waits for the socket.
-//
-// Not hiredis' asynchronous context: before version 1.0 it frees each answer when its callback returns.
 #include <hocket/redis/connection.hpp>
 
+#include <hocket/base/fatal.hpp>
 #include <hocket/coro/or_return.hpp>
-#include <hocket/io/poll_fds.hpp>
-#include <hocket/runtime/blocking.hpp>
+#include <hocket/net/detail/host_lookup.hpp>
+#include <hocket/net/tcp.hpp>
+#include <hocket/redis/error.hpp>
 
-#include <cerrno>
-#include <sys/socket.h>
+#include "session.hpp"
+
+#include <unistd.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace redis {
 namespace {
 
-std::error_code error_of(const redisContext* db) noexcept {
-  switch (db->err) {
-    case REDIS_ERR_OOM: return std::make_error_code(std::errc::not_enough_memory);
-    case REDIS_ERR_PROTOCOL: return std::make_error_code(std::errc::protocol_error);
-    default: return std::make_error_code(std::errc::connection_reset);
-  }
-}
+using session = detail::redis_session;
 
 // A command in the form of the protocol: the count of its words, then each with its size.
 void encode(std::string& bytes, const text_list& command) {
@@ -32,93 +25,147 @@ void encode(std::string& bytes, const text_list& command) {
   }
 }
 
-bool append(redisContext* db, const std::string& commands) {
-  return redisAppendFormattedCommand(db, commands.data(), commands.size()) == REDIS_OK;
+// Abandons the commands of a coroutine that ends before it has their answers.
+class answer_guard {
+ public:
+  explicit answer_guard(session& owner) noexcept : owner_(&owner) {}
+  answer_guard(const answer_guard&) = delete;
+  answer_guard& operator=(const answer_guard&) = delete;
+  ~answer_guard() {
+    if (owner_) owner_->abandon();
+  }
+  void dismiss() noexcept { owner_ = nullptr; }
+
+ private:
+  session* owner_;
+};
+
+// Commands in the form of the protocol, and their entries in the list of answers.
+struct request {
+  std::string bytes;
+  std::vector<detail::sent_command> commands;
+  std::size_t count = 0;
+  std::error_code error{};  // the first one of check()
+
+  void add(session& to, const text_list& command) {
+    if (!error) error = to.check(command);
+    if (error) return;
+    encode(bytes, command);
+    to.add(commands, command);
+    ++count;
+  }
+};
+
+task<result<reply>> run_request(session& on, request sent) {
+  if (sent.error) co_return failure(sent.error);
+  co_await or_return(on.begin(std::move(sent.bytes), sent.commands));
+  answer_guard guard(on);
+  co_await or_return(on.flush());
+  reply received = co_await or_return(on.answer());
+  guard.dismiss();
+  co_return received;
 }
 
-// The server may answer before it has read all. Reading its answers early lets it read on; the reader keeps them.
-task<result<void>> flush(redisContext* db) {
-  for (int all_sent = 0; all_sent == 0;) {
-    if (redisBufferWrite(db, &all_sent) != REDIS_OK) co_return failure(error_of(db));
-    if (all_sent != 0) break;
-    const short told = co_await or_return(poll_fd(db->fd, POLLIN | POLLOUT));
-    if ((told & POLLIN) != 0 && redisBufferRead(db) != REDIS_OK) co_return failure(error_of(db));
-  }
+task<result<std::vector<reply>>> run_requests(session& on, request sent) {
+  if (sent.error) co_return failure(sent.error);
+  std::vector<reply> answers;
+  if (sent.count == 0) co_return answers;
+  answers.reserve(sent.count);
+  co_await or_return(on.begin(std::move(sent.bytes), sent.commands));
+  answer_guard guard(on);
+  co_await or_return(on.flush());
+  while (answers.size() < sent.count) answers.push_back(co_await or_return(on.answer()));
+  guard.dismiss();
+  co_return answers;
+}
+
+task<result<void>> run_or_fail(session& on, std::string_view command) {
+  request sent;
+  const std::array<std::string_view, 1> list{command};
+  sent.add(on, list);
+  auto run = run_request(on, std::move(sent));
+  const reply answer = co_await or_return(std::move(run));
+  if (answer->type == REDIS_REPLY_ERROR) co_return failure(error_of({answer->str, answer->len}));
   co_return {};
 }
 
-task<result<reply>> answer(redisContext* db) {
-  for (;;) {
-    void* got = nullptr;
-    if (redisGetReplyFromReader(db, &got) != REDIS_OK) co_return failure(error_of(db));
-    if (got) co_return reply(static_cast<redisReply*>(got));
-    const short told = co_await or_return(poll_fd(db->fd, POLLIN));
-    static_cast<void>(told);
-    if (redisBufferRead(db) != REDIS_OK) co_return failure(error_of(db));
-  }
+task<result<void>> drain_session(session& owner) {
+  co_await or_return(owner.drop_answers());
+  if (owner.has_transaction()) co_await or_return(run_or_fail(owner, "DISCARD"));
+  if (owner.has_watches()) co_await or_return(run_or_fail(owner, "UNWATCH"));
+  if (owner.state() != connection_state::idle) co_return failure(std::errc::operation_not_supported);
+  co_return {};
 }
 
-std::error_code error_at(int number) noexcept {
-  int error = 0;
-  socklen_t size = sizeof error;
-  if (::getsockopt(number, SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-  return {error, std::system_category()};
+// The stream's fd becomes that of a context.
+result<connection> adopt(tcp::stream stream) {
+  const result<int> fd = stream.release();
+  if (!fd) return failure(fd.error());
+  redisContext* const context = redisConnectFd(*fd);
+  if (!context) {
+    ::close(*fd);
+    return failure(std::errc::not_enough_memory);
+  }
+  return connection(context);
 }
 
 }  // namespace
 
+connection::connection(redisContext* context) {
+  detail::expects(context != nullptr, "a redis::connection was made without a context",
+                  "hiredis returns null if there is no memory");
+  std::unique_ptr<redisContext, decltype(&redisFree)> owner(context, &redisFree);
+  session_ = std::make_unique<session>(std::move(owner));
+}
+connection::connection(connection&& other) noexcept = default;
+connection& connection::operator=(connection&& other) noexcept = default;
+connection::~connection() = default;
+
 task<result<reply>> connection::run(const text_arguments& command_words) {
-  std::string bytes;
-  encode(bytes, command_words.list());
-  return run_encoded(std::move(bytes));
+  request sent;
+  sent.add(*session_, command_words.list());
+  return run_request(*session_, std::move(sent));
 }
 
 task<result<std::vector<reply>>> connection::pipeline(std::span<const words> commands) {
-  std::string bytes;
-  for (const words& command : commands) encode(bytes, command);
-  return run_all_encoded(std::move(bytes), commands.size());
+  request sent;
+  for (const words& command : commands) sent.add(*session_, command);
+  return run_requests(*session_, std::move(sent));
 }
 
-task<result<reply>> connection::run_encoded(std::string bytes) {
-  redisContext* const db = native();
-  if (!append(db, bytes)) co_return failure(error_of(db));
-  ++expected_;
-  co_await or_return(flush(db));
-  co_return co_await next();
-}
-
-task<result<std::vector<reply>>> connection::run_all_encoded(std::string bytes, std::size_t count) {
-  redisContext* const db = native();
-  if (!append(db, bytes)) co_return failure(error_of(db));
-  expected_ += count;
-  co_await or_return(flush(db));
-  std::vector<reply> answers;
-  for (std::size_t i = 0; i < count; ++i) answers.push_back(co_await or_return(next()));
-  co_return answers;
-}
-
-task<result<reply>> connection::next() {
-  reply got = co_await or_return(answer(native()));
-  if (expected_ != 0) --expected_;
-  co_return got;
-}
+task<result<reply>> connection::next() { return session_->next_message(); }
+connection_state connection::state() const noexcept { return session_ ? session_->state() : connection_state::broken; }
+bool connection::is_idle() noexcept { return session_ && session_->is_idle(); }
+task<result<void>> connection::drain() { return drain_session(*session_); }
+void connection::accept_session() noexcept { session_->accept(); }
+std::size_t connection::expected() const noexcept { return session_->expected(); }
+std::string_view connection::refusal() const noexcept { return session_->refusal(); }
+redisContext* connection::native() const noexcept { return session_->native(); }
 
 task<result<connection>> connect(std::string host, int port) {
-  redisContext* const db = co_await or_return(blocking(&redisConnectNonBlock, host.c_str(), port));
-  if (!db) co_return failure(std::make_error_code(std::errc::not_enough_memory));
-  connection made(db);
-  if (db->err != 0) co_return failure(std::make_error_code(std::errc::connection_refused));
-  const short told = co_await or_return(poll_fd(db->fd, POLLOUT));
-  static_cast<void>(told);
-  if (const std::error_code error = error_at(db->fd)) co_return failure(error);
-  co_return made;
+  auto lookup = detail::resolve_host(std::move(host), port);
+  const std::vector<socket_address> addresses = co_await or_return(std::move(lookup));
+  std::error_code error = std::make_error_code(std::errc::host_unreachable);
+  for (const socket_address& address : addresses) {
+    result<tcp::stream> stream = co_await tcp::connect(address);
+    if (stream) co_return adopt(*std::move(stream));
+    error = stream.error();
+    if (error == hocket::errc::cancelled || error == hocket::errc::deadline_exceeded) break;
+  }
+  co_return failure(error);
+}
+
+task<result<connection>> connect_unix(std::string path) {
+  const socket_address address("unix:" + path);
+  tcp::stream stream = co_await or_return(tcp::connect(address));
+  co_return adopt(std::move(stream));
 }
 
 result<reply> expect(result<reply> answer) {
-  if (answer && (*answer)->type == REDIS_REPLY_ERROR) return failure(std::make_error_code(std::errc::bad_message));
+  if (answer && (*answer)->type == REDIS_REPLY_ERROR) return failure(error_of({(*answer)->str, (*answer)->len}));
   return answer;
 }
 
-bool is_idle(connection& client) { return client.native()->err == 0 && client.expected() == 0; }
+bool is_idle(connection& client) { return client.is_idle(); }
 
 }}}  // namespace hocket::redis

@@ -7,7 +7,6 @@
 namespace lab {
 
 using hocket::redis::connection;
-using hocket::redis::is_idle;
 
 inline hocket::task<connection> open(const client_workload&) {
   co_return (co_await hocket::redis::connect("127.0.0.1", port_of("HOCKET_REDIS"))).value();

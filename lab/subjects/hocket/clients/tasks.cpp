@@ -1,17 +1,20 @@
 // Tasks of one loop on a client for coroutines. LAB_CLIENT is the header by which they connect and ask.
 #include <hocket/coro/spawn.hpp>
+#include <hocket/pool/connection_pool.hpp>
 #include <hocket/runtime/loop.hpp>
-#include <hocket/sync/pool.hpp>
 
 #include LAB_CLIENT
 
 namespace {
 
 using hocket::task;
+using connected = hocket::result<lab::connection>;
 
 class tasks {
  public:
-  explicit tasks(const lab::client_workload& what) : what_(what), idle_({.limit = what.n, .check = lab::is_idle}) {}
+  explicit tasks(const lab::client_workload& what)
+      : what_(what),
+        idle_(loop_, [this]() -> task<connected> { co_return co_await lab::open(what_); }, {.limit = what.n}) {}
 
   void ask_all(std::size_t times) {
     for (std::size_t i = 0; i < what_.n; ++i) spawn(loop_, &tasks::ask_often, this, i, times);
@@ -27,15 +30,14 @@ class tasks {
         co_await lab::ask(what_, own, number);
         continue;
       }
-      auto lent = (co_await idle_.borrow()).value();
-      if (!lent) lent.emplace(co_await lab::open(what_));
+      auto lent = (co_await idle_.acquire()).value();
       co_await lab::ask(what_, *lent, number);
     }
   }
 
   const lab::client_workload what_;
   hocket::loop loop_;
-  hocket::pool<lab::connection> idle_;
+  hocket::connection_pool<lab::connection> idle_;
 };
 
 }  // namespace
