@@ -18,7 +18,20 @@
 #include <poll.h>
 #include <string_view>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace pg {
+namespace hocket { inline namespace HOCKET_ABI {
+
+namespace detail {
+
+// The shared part of the attempts of one connect(). Not in the anonymous namespace: a template's frame refers to it.
+struct connect_attempts {
+  const conninfo* all;
+  std::string session_attributes;
+  std::string* message;
+};
+
+}  // namespace detail
+
+namespace pg {
 namespace {
 
 using namespace hocket::detail;
@@ -103,16 +116,10 @@ task<result<void>> poll_connect(PGconn* handle, const std::string& session_attri
   co_return {};
 }
 
-// What the attempts of one connect() share.
-struct attempt_list {
-  const conninfo* all;
-  std::string session_attributes;
-  std::string* message;
-};
-
 // Awaits a task for at most connect_timeout. The end of the caller's own wait stays what it is.
 template <class T>
-task<result<T>> within_connect_timeout(const attempt_list& attempts, const std::string& name, task<result<T>> work) {
+task<result<T>> within_connect_timeout(const connect_attempts& attempts, const std::string& name,
+                                       task<result<T>> work) {
   if (attempts.all->connect_timeout.count() == 0) co_return co_await std::move(work);
   auto outcome = co_await within(attempts.all->connect_timeout, std::move(work));
   if (outcome || outcome.error() != std::errc::timed_out || is_ended()) co_return outcome;
@@ -120,7 +127,7 @@ task<result<T>> within_connect_timeout(const attempt_list& attempts, const std::
   co_return failure(make_error_code(errc::connect_timed_out));
 }
 
-task<result<connection>> connect_to_address(const attempt_list& attempts, const pg_host& host) {
+task<result<connection>> connect_to_address(const connect_attempts& attempts, const pg_host& host) {
   PGconn* const handle = start_connect(*attempts.all, host, attempts.session_attributes);
   if (!handle) co_return failure(std::make_error_code(std::errc::not_enough_memory));
   connection client(handle);
@@ -132,7 +139,7 @@ task<result<connection>> connect_to_address(const attempt_list& attempts, const 
   co_return failure(outcome.error());
 }
 
-task<result<std::vector<std::string>>> addresses_of(const attempt_list& attempts, const pg_host& host) {
+task<result<std::vector<std::string>>> addresses_of(const connect_attempts& attempts, const pg_host& host) {
   if (!host.address.empty() || host.is_unix()) co_return std::vector<std::string>{host.address};
   auto addresses = co_await within_connect_timeout(attempts, host.name, resolve_host(host.name));
   if (addresses || addresses.error().category() != name_lookup_category()) co_return addresses;
@@ -140,7 +147,7 @@ task<result<std::vector<std::string>>> addresses_of(const attempt_list& attempts
   co_return failure(make_error_code(errc::unknown_host));
 }
 
-task<result<connection>> connect_to_host(const attempt_list& attempts, pg_host host) {
+task<result<connection>> connect_to_host(const connect_attempts& attempts, pg_host host) {
   const auto addresses = co_await or_return(addresses_of(attempts, host));
   for (std::size_t i = 0;; ++i) {
     host.address = addresses[i];
@@ -149,7 +156,7 @@ task<result<connection>> connect_to_host(const attempt_list& attempts, pg_host h
   }
 }
 
-task<result<connection>> connect_to_any(const attempt_list& attempts) {
+task<result<connection>> connect_to_any(const connect_attempts& attempts) {
   const auto& hosts = attempts.all->hosts;
   for (std::size_t i = 0;; ++i) {
     auto client = co_await connect_to_host(attempts, hosts[i]);
@@ -160,10 +167,10 @@ task<result<connection>> connect_to_any(const attempt_list& attempts) {
 // libpq tries all hosts for a standby, and then again for any session. It gets one host at a time here.
 task<result<connection>> connect_all(const conninfo& all, std::string& message) {
   const bool prefers_standby = all.target_session_attributes == "prefer-standby";
-  const attempt_list first{&all, prefers_standby ? "standby" : all.target_session_attributes, &message};
+  const connect_attempts first{&all, prefers_standby ? "standby" : all.target_session_attributes, &message};
   auto client = co_await connect_to_any(first);
   if (client || !prefers_standby || is_final(client.error())) co_return client;
-  const attempt_list second{&all, "any", &message};
+  const connect_attempts second{&all, "any", &message};
   co_return co_await connect_to_any(second);
 }
 
@@ -186,4 +193,5 @@ task<result<connection>> connect(std::string text, std::string* message) {
 
 task<result<connection>> connector::operator()() const { return connect_and_log(conninfo_); }
 
-}}}  // namespace hocket::pg
+}  // namespace pg
+}}  // namespace hocket

@@ -8,6 +8,23 @@
 #include <poll.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+// Not in the anonymous namespace: a frame of g++ with a member of that is refused in a unity build.
+// Breaks the session off, unless the drain has succeeded: whatever ends the drain, the session is not drained again.
+class pg_drain_guard {
+ public:
+  explicit pg_drain_guard(pg_session& db) noexcept : db_(db) {}
+  pg_drain_guard(const pg_drain_guard&) = delete;
+  pg_drain_guard& operator=(const pg_drain_guard&) = delete;
+  ~pg_drain_guard() {
+    if (!is_done_) db_.mark_broken();
+  }
+  void complete() noexcept { is_done_ = true; }
+
+ private:
+  pg_session& db_;
+  bool is_done_ = false;
+};
+
 namespace {
 
 using pg::rows;
@@ -74,22 +91,6 @@ task<result<void>> drain(pg_session& db) {
   co_return {};
 }
 
-// Breaks the session off, unless the drain has succeeded: whatever ends the drain, the session is not drained again.
-class drain_guard {
- public:
-  explicit drain_guard(pg_session& db) noexcept : db_(db) {}
-  drain_guard(const drain_guard&) = delete;
-  drain_guard& operator=(const drain_guard&) = delete;
-  ~drain_guard() {
-    if (!is_done_) db_.mark_broken();
-  }
-  void complete() noexcept { is_done_ = true; }
-
- private:
-  pg_session& db_;
-  bool is_done_ = false;
-};
-
 }  // namespace
 
 task<result<void>> roll_back(pg_session& db) {
@@ -109,7 +110,7 @@ task<result<void>> roll_back(pg_session& db) {
 }
 
 task<result<void>> drain_within(pg_session& db, std::chrono::nanoseconds limit) {
-  drain_guard guard(db);
+  pg_drain_guard guard(db);
   co_await or_return(within(limit, drain(db)));
   guard.complete();
   co_return {};

@@ -34,9 +34,9 @@
 //
 // A server that answers twice would give the second answer to the next statement. libpq drops a message that it parses
 // while idle, and reports it by a notice without an SQLSTATE. read_pushed() parses the received bytes with a notice
-// receiver of its own. After one of these notices, or an ERROR, the connection is broken. Every operation does this before it
-// sends. is_idle() does so after it has read the socket. A second answer that arrives after the next statement was
-// sent is not detected: that would cost a system call for each statement.
+// receiver of its own. After one of these notices, or an ERROR, the connection is broken. Every operation does this
+// before it sends. is_idle() does so after it has read the socket. A second answer that arrives after the next
+// statement was sent is not detected: that would cost a system call for each statement.
 //
 // # Transactions
 //

@@ -157,7 +157,7 @@ TEST_CASE("a drain ends a COPY in both directions") {
       CHECK(client.state() == connection_state::copying);
       auto drain = spawn([&]() -> task<> { CHECK((co_await client.drain()).has_value()); });
       {
-        const pg_cancel cancel = co_await server.accept_cancel();
+        const cancel_packet cancel = co_await server.accept_cancel();
       }
       if (type == 'H') co_await peer.send(message('d', "1\n") + message('d', "2\n") + error("57014", "cancelled"));
       else CHECK((co_await peer.request()).types() == "f");

@@ -193,7 +193,7 @@ class pg_peer {
 };
 
 // A cancel request. The client waits for the end of its stream.
-struct pg_cancel {
+struct cancel_packet {
   std::uint32_t pid = 0;
   std::uint32_t key = 0;
   hocket::tcp::stream stream;
@@ -226,7 +226,7 @@ class scripted_server {
     co_await peer.send(welcome(pid, key));
     co_return peer;
   }
-  hocket::task<pg_cancel> accept_cancel() {
+  hocket::task<cancel_packet> accept_cancel() {
     hocket::tcp::stream stream = co_await accept();
     const std::string packet = co_await read_startup(stream);
     co_return cancel_in(packet, std::move(stream));
@@ -254,7 +254,7 @@ class scripted_server {
     if (!co_await stream.read_exactly(hocket::mutable_buffer(body.data(), body.size()))) co_return std::string(8, 'x');
     co_return body;
   }
-  static pg_cancel cancel_in(const std::string& packet, hocket::tcp::stream stream) {
+  static cancel_packet cancel_in(const std::string& packet, hocket::tcp::stream stream) {
     CHECK(packet.substr(0, 4) == int32_bytes(80877102));
     if (packet.size() < 12) return {};
     return {read_int32(packet, 4), read_int32(packet, 8), std::move(stream)};

@@ -83,7 +83,7 @@ task<> drain_and_ask(scripted_server& server, pg::connection& client, pg_peer& p
     CHECK((co_await client.drain()).has_value());
     is_drained = true;
   });
-  pg_cancel cancel = co_await server.accept_cancel();
+  cancel_packet cancel = co_await server.accept_cancel();
   CHECK(cancel.pid == scripted_server::pid);
   CHECK(cancel.key == scripted_server::key);
   co_await peer.send(rest);
@@ -139,7 +139,7 @@ TEST_CASE("a wait that has ended returns before the server answers or accepts th
     const auto late = co_await within(1ms, client.query("select 1"));
     CHECK(late.error() == std::errc::timed_out);
     CHECK(client.state() == connection_state::awaiting_answers);
-    const pg_cancel cancel = co_await server.accept_cancel();
+    const cancel_packet cancel = co_await server.accept_cancel();
     CHECK(cancel.pid == scripted_server::pid);
   });
 }
@@ -163,7 +163,7 @@ TEST_CASE("a drain that is cancelled or killed leaves the connection broken") {
       auto [client, peer] = co_await connect_both(server);
       CHECK((co_await within(1ms, client.query("select 1"))).error() == std::errc::timed_out);
       auto drain = spawn([&]() -> task<> { static_cast<void>(co_await client.drain()); });
-      const pg_cancel cancel = co_await server.accept_cancel();
+      const cancel_packet cancel = co_await server.accept_cancel();
       co_await yield_often();
       if (kills) drain.kill();
       else drain.cancel();
@@ -177,7 +177,7 @@ TEST_CASE("if four cancel requests are stuck, a fifth connection is not drained"
     scripted_server server;
     std::vector<both_ends> all;
     for (int i = 0; i < 5; ++i) all.push_back(co_await connect_both(server));
-    std::vector<pg_cancel> stuck;
+    std::vector<cancel_packet> stuck;
     for (std::size_t i = 0; i < 5; ++i) {
       CHECK((co_await within(1ms, all[i].client.query("select 1"))).error() == std::errc::timed_out);
       if (i < 4) stuck.push_back(co_await server.accept_cancel());

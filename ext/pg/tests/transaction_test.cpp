@@ -173,7 +173,7 @@ TEST_CASE("a kill inside of a transaction is rolled back by the drain") {
     CHECK(client.state() == connection_state::awaiting_answers);
     auto drain = spawn([&]() -> task<> { CHECK((co_await client.drain()).has_value()); });
     {
-      const pg_cancel cancel = co_await server.accept_cancel();
+      const cancel_packet cancel = co_await server.accept_cancel();
     }
     co_await peer.send(peer.answer_to(inside));
     const pg_request last = co_await peer.request();
@@ -197,7 +197,7 @@ TEST_CASE("a commit that a deadline ends keeps the guard: the transaction may be
     }
     auto drain = spawn([&]() -> task<> { CHECK((co_await client.drain()).has_value()); });
     {
-      const pg_cancel cancel = co_await server.accept_cancel();
+      const cancel_packet cancel = co_await server.accept_cancel();
     }
     static_cast<void>(co_await peer.request());
     co_await peer.send(error("57014", "cancelled") + ready('E'));

@@ -45,7 +45,7 @@ class detached_threads {
     std::unique_ptr<job> next_;
   };
 
-  explicit detached_threads(const limits& limits) noexcept : limits_(limits) {}
+  explicit detached_threads(const limits& bounds) noexcept : limits_(bounds) {}
   detached_threads(const detached_threads&) = delete;
   detached_threads& operator=(const detached_threads&) = delete;
 
