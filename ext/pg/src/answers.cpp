@@ -44,7 +44,8 @@ task<result<void>> flush(PGconn* handle) {
   co_return {};
 }
 
-task<result<rows>> next_result(PGconn* handle) {
+// Until PQgetResult() does not block.
+static task<result<void>> wait_for_result(PGconn* handle) {
   while (PQisBusy(handle) != 0) {
     if (!has_decrypted(handle)) {
       const short ready = co_await or_return(poll_fd(PQsocket(handle), POLLIN));
@@ -52,18 +53,26 @@ task<result<rows>> next_result(PGconn* handle) {
     }
     if (PQconsumeInput(handle) == 0) co_return failure(error_of(handle));
   }
+  co_return {};
+}
+
+task<result<rows>> next_result(PGconn* handle) {
+  if (PQisBusy(handle) != 0) co_await or_return(wait_for_result(handle));
   co_return own_rows(PQgetResult(handle));
 }
 
 task<result<rows>> last_result(PGconn* handle) {
   rows last = own_rows(nullptr);
   for (;;) {
-    auto answer = PQisBusy(handle) == 0 ? result<rows>(own_rows(PQgetResult(handle))) : co_await next_result(handle);
-    // A server that ends the connection says why before that.
-    if (!answer && last && is_failure(last) && PQstatus(handle) != CONNECTION_OK) co_return last;
-    if (!answer) co_return failure(answer.error());
-    if (!*answer) co_return last;
-    if (!last || !is_failure(last)) last = std::move(*answer);
+    if (PQisBusy(handle) != 0) {
+      const auto arrived = co_await wait_for_result(handle);
+      // A server that ends the connection says why before that.
+      if (!arrived && last && is_failure(last) && PQstatus(handle) != CONNECTION_OK) co_return last;
+      if (!arrived) co_return failure(arrived.error());
+    }
+    rows answer = own_rows(PQgetResult(handle));
+    if (!answer) co_return last;
+    if (!last || !is_failure(last)) last = std::move(answer);
     if (is_copy(last)) co_return last;
   }
 }

@@ -6,11 +6,13 @@
 #include "cancel_request.hpp"
 #include "tls.hpp"
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
@@ -31,9 +33,36 @@ bool is_error(std::string_view severity) noexcept {
   return severity == "ERROR" || severity == "FATAL" || severity == "PANIC";
 }
 
+// The counter of a new session.
+stray_counter& next_counter() noexcept {
+  static constinit std::array<stray_counter, 256> counters{};
+  static constinit primitive::atomic<std::uint32_t> next{0};
+  // ORDER: relaxed, pairs with nothing: any counter does.
+  return counters[next.fetch_add(1, std::memory_order_relaxed) % counters.size()];
+}
+
+// The receiver that libpq begins with. It calls the processor.
+constinit primitive::atomic<PQnoticeReceiver> libpq_receiver{nullptr};
+
+void receive_notice(void* counter, const PGresult* message) noexcept {
+  auto& strays = *static_cast<stray_counter*>(counter);
+  const char* const severity = PQresultErrorField(message, PG_DIAG_SEVERITY_NONLOCALIZED);
+  // ORDER: relaxed, pairs with nothing: the session reads on this thread.
+  if (!PQresultErrorField(message, PG_DIAG_SQLSTATE)) strays.answers.fetch_add(1, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: as above.
+  else if (severity && is_error(severity)) strays.errors.fetch_add(1, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with the store in the constructor.
+  libpq_receiver.load(std::memory_order_relaxed)(nullptr, message);
+}
+
 }  // namespace
 
-pg_session::pg_session(PGconn* handle) noexcept : handle_(handle), forks_(forks_so_far()) {
+pg_session::pg_session(PGconn* handle) noexcept : handle_(handle), forks_(forks_so_far()), strays_(next_counter()) {
+  static_cast<void>(has_stray());
+  has_violation_ = broken_ = false;
+  // ORDER: relaxed, pairs with the load in receive_notice(): every thread stores the same address, before its session
+  // reads anything.
+  libpq_receiver.store(PQsetNoticeReceiver(handle_, &receive_notice, &strays_), std::memory_order_relaxed);
   PQsetNoticeProcessor(handle_, &log_notice, nullptr);
 }
 
@@ -69,6 +98,7 @@ connection_state pg_session::state() const noexcept {
 std::error_code pg_session::refusal() noexcept {
   text_.clear();
   if (is_in_child()) return make_error_code(pg::errc::forked);
+  if (has_violation_) return make_error_code(pg::errc::protocol_violation);
   switch (state()) {
     case connection_state::broken: return std::make_error_code(std::errc::connection_reset);
     case connection_state::copying: return make_error_code(pg::errc::copying);
@@ -77,7 +107,8 @@ std::error_code pg_session::refusal() noexcept {
   }
   if (read_pushed()) return {};
   broken_ = true;
-  return make_error_code(pg::errc::protocol_violation);
+  return has_violation_ ? make_error_code(pg::errc::protocol_violation)
+                        : std::make_error_code(std::errc::connection_reset);
 }
 
 failure pg_session::fail(std::error_code error) noexcept {
@@ -114,21 +145,26 @@ bool pg_session::has_peer() noexcept {
   return true;
 }
 
-// Parses what libpq has read while no statement runs. False: the server has sent an answer or an error.
+// Parses the bytes that libpq has read while no statement runs. False: the connection is broken.
 bool pg_session::read_pushed() noexcept {
-  has_violation_ = false;
-  outer_receiver_ = PQsetNoticeReceiver(handle_, &receive_pushed, this);
   const bool is_busy = PQisBusy(handle_) != 0;
-  PQsetNoticeReceiver(handle_, outer_receiver_, nullptr);
-  return !is_busy && !has_violation_ && PQstatus(handle_) == CONNECTION_OK;
+  return !has_stray() && !is_busy && PQstatus(handle_) == CONNECTION_OK;
 }
 
-void pg_session::receive_pushed(void* session, const PGresult* notice) noexcept {
-  auto& self = *static_cast<pg_session*>(session);
-  const char* const state = PQresultErrorField(notice, PG_DIAG_SQLSTATE);
-  const char* const severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
-  self.has_violation_ |= !state || (severity && is_error(severity));
-  self.outer_receiver_(nullptr, notice);
+// Whether a message has arrived that no statement asked for.
+bool pg_session::has_stray() noexcept {
+  // ORDER: relaxed, pairs with nothing: receive_notice() has counted on this thread.
+  const std::uint32_t answers = strays_.answers.load(std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: as above.
+  const std::uint32_t errors = strays_.errors.load(std::memory_order_relaxed);
+  has_violation_ |= std::exchange(known_answers_, answers) != answers;
+  return std::exchange(known_errors_, errors) != errors || has_violation_;
+}
+
+void pg_session::complete_exchange(bool has_copy) noexcept {
+  is_exchanging_ = false;
+  copying_ = has_copy;
+  broken_ |= has_stray();
 }
 
 // In a child: PQfinish() would send its last message to the server of the parent. After this the number is that of a

@@ -33,16 +33,21 @@
 // # Answers that no statement asked for
 //
 // A server that answers twice would give the second answer to the next statement. libpq drops a message that it parses
-// while idle, and reports it by a notice without an SQLSTATE. read_pushed() parses the received bytes with a notice
-// receiver of its own. After one of these notices, or an ERROR, the connection is broken. Every operation does this
-// before it sends. is_idle() does so after it has read the socket. A second answer that arrives after the next
-// statement was sent is not detected: that would cost a system call for each statement.
+// while idle, and reports it by a notice without an SQLSTATE; an ERROR becomes a notice of that severity. The notice
+// receiver counts both. If the count has changed at the end of an exchange, before an operation sends, or in is_idle(),
+// then the connection is broken. A second answer that arrives after the next statement was sent is not detected: that
+// would cost a system call for each statement.
+//
+// Hazard: a PGresult has a copy of the receiver and its argument, may outlive the session, and calls the receiver when
+// it is misused (PQgetvalue() of a row that does not exist). So the argument is a counter of the process, never the
+// session. Sessions share 256 counters: a connection may be broken for a notice of another, which is harmless.
 //
 // # Transactions
 //
 // A guard and its session refer to each other, so the guard may outlive the session. Both belong to one coroutine at a
 // time. A destroyed guard sets must_roll_back_, which has no effect if libpq says that no transaction is open.
 #pragma once
+#include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/pg/error.hpp>
@@ -54,6 +59,12 @@
 #include <system_error>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+// Messages that arrived while no statement ran.
+struct stray_counter {
+  primitive::atomic<std::uint32_t> answers{0};
+  primitive::atomic<std::uint32_t> errors{0};
+};
 
 class pg_session {
  public:
@@ -79,10 +90,7 @@ class pg_session {
 
   // --- an exchange
   void begin_exchange() noexcept { is_exchanging_ = true; }
-  void complete_exchange(bool has_copy = false) noexcept {
-    is_exchanging_ = false;
-    copying_ = has_copy;
-  }
+  void complete_exchange(bool has_copy) noexcept;
   void abandon() noexcept;
 
   // --- the drain
@@ -111,7 +119,7 @@ class pg_session {
   bool is_copying() const noexcept;
   bool has_peer() noexcept;
   bool read_pushed() noexcept;
-  static void receive_pushed(void* session, const PGresult* notice) noexcept;
+  bool has_stray() noexcept;
   void disown_socket() noexcept;
 
   PGconn* const handle_;
@@ -120,11 +128,13 @@ class pg_session {
   bool is_exchanging_ = false;
   bool copying_ = false;
   bool must_roll_back_ = false;
-  bool has_violation_ = false;                 // receive_pushed() has seen an answer that no statement asked for
-  PQnoticeReceiver outer_receiver_ = nullptr;  // during read_pushed()
-  oneshot_receiver<void> cancel_request_;      // its sender ends when the request has
-  pg_session** guard_ = nullptr;               // the pointer to this session in the guard
-  std::string text_;                           // of the last error of hocket; empty: libpq has the text
+  bool has_violation_ = false;  // the server has sent an answer that no statement asked for
+  stray_counter& strays_;
+  std::uint32_t known_answers_ = 0;  // of the counter
+  std::uint32_t known_errors_ = 0;
+  oneshot_receiver<void> cancel_request_;  // its sender ends when the request has
+  pg_session** guard_ = nullptr;           // the pointer to this session in the guard
+  std::string text_;                       // of the last error of hocket; empty: libpq has the text
 };
 
 // An exchange with the server, from before the first byte is sent until the last result was read.

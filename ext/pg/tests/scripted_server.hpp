@@ -167,9 +167,11 @@ class pg_peer {
  private:
   std::string answer_to(const pg_message& each, std::string& value, bool echoes) {
     switch (each.type) {
-      case 'Q':
+      case 'Q': {
         if (echoes) value = each.body.c_str();
-        return run(each.body.c_str(), value) + ready(status);
+        const std::string bytes = run(each.body.c_str(), value);  // may change the status
+        return bytes + ready(status);
+      }
       case 'P':
         if (echoes) value = each.body.c_str() + std::strlen(each.body.c_str()) + 1;
         return message('1', "");

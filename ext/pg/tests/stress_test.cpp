@@ -17,14 +17,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <doctest/doctest.h>
 #include <random>
-#include <servers/told.hpp>
 #include <string>
 #include <vector>
 
 using namespace hocket;
 using namespace std::chrono_literals;
-using hocket_test::server;
 
 namespace {
 
@@ -78,9 +77,10 @@ void judge(stress& run, const result<std::string>& answer, const std::string& to
 // A connection in doubt is drained or dropped.
 task<> restore(stress& run, pool<pg::connection>::lease& lent, random_engine& random) {
   if (lent->state() == connection_state::idle) co_return;
-  if (random.below(4) != 0 && co_await lent->drain(2s)) {
-    ++run.totals.drained;
-    co_return;
+  if (random.below(4) != 0) {
+    const auto drained = co_await lent->drain(2s);
+    run.totals.drained += drained.has_value();
+    if (drained) co_return;
   }
   ++run.totals.dropped;
   lent.discard();
@@ -136,9 +136,12 @@ task<> disturb(runtime& rt, stress& run) {
 }  // namespace
 
 TEST_CASE("no statement gets the answer of another, whatever ends the statements before it") {
-  const server db("HOCKET_POSTGRES");
-  if (!db) return;
-  stress run{.where = db.text(),
+  const char* const where = std::getenv("HOCKET_POSTGRES");
+  if (!where) {
+    MESSAGE("skipped: no server (HOCKET_POSTGRES)");
+    return;
+  }
+  stress run{.where = where,
              .seed = number_from("HOCKET_PG_SEED", std::random_device{}()),
              .remaining{static_cast<std::int64_t>(number_from("HOCKET_PG_STRESS", 3000))}};
   CAPTURE(run.seed);
