@@ -7,7 +7,9 @@
 #include "runtime/platform/thread_name.hpp"
 #include "runtime/system_thread.hpp"
 
+#include <csignal>
 #include <new>
+#include <pthread.h>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -83,9 +85,19 @@ bool detached_threads::enqueue(state& shared, std::unique_ptr<job> work) noexcep
   return true;
 }
 
+// A library that writes to a socket without MSG_NOSIGNAL must not end the process: its signal stays pending, and ends
+// with the thread.
+static void block_sigpipe() noexcept {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
 void detached_threads::run(state& shared, std::unique_ptr<job> work) noexcept {
   name_this_thread(shared.limits.name.c_str(), "detached");
   set_mask_of_library_thread();
+  block_sigpipe();
   for (; work; work = take(shared)) {
     work->run();
     work.reset();

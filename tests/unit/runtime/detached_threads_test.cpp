@@ -3,7 +3,9 @@
 #include "support/death.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <memory>
 #include <mutex>
@@ -131,6 +133,28 @@ TEST_CASE("a child by fork() has detached threads of its own, beside stuck ones 
   shared->gate.open();
   wait_for_end(threads);
   CHECK(shared->order == std::vector<int>{0, 1});
+}
+
+TEST_CASE("a detached job that writes to a closed pipe gets an error, and no signal ends the process") {
+  class writer final : public detached_threads::job {
+   public:
+    explicit writer(std::atomic<int>& error) : error_(error) {}
+    void run() noexcept override {
+      int ends[2];
+      if (::pipe(ends) != 0) return;
+      ::close(ends[0]);
+      error_ = ::write(ends[1], "x", 1) < 0 ? errno : 0;
+      ::close(ends[1]);
+    }
+
+   private:
+    std::atomic<int>& error_;
+  };
+  std::atomic<int> error{0};
+  detached_threads& threads = threads_of(1, 0);
+  CHECK(threads.post(std::make_unique<writer>(error)));
+  wait_for_end(threads);
+  CHECK(error == EPIPE);
 }
 
 TEST_CASE("the end of the process does not wait for a detached thread") {

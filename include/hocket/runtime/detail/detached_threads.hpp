@@ -9,6 +9,8 @@
 // Threads. post() starts a thread for a job if fewer than `threads` run. Otherwise the job is queued, first in, first
 // out. A thread that finds no job in the queue ends.
 //
+// Signals. The threads block SIGPIPE, because a library may write to a socket that its peer has closed.
+//
 // Lifetime. The threads use the queue after main(), so the object is never destroyed (base/detail/never_destroyed.hpp).
 //
 // fork(). A child has none of the threads, and perhaps a locked mutex. The first post() in a child makes a new queue.

@@ -24,9 +24,10 @@ using texts = std::vector<std::string>;
 
 TEST_CASE("a numeric host is its own address; a name has all of its addresses, in order") {
   on_loop([]() -> task<> {
-    CHECK((co_await detail::resolve_host("127.0.0.1")).value() == texts{"127.0.0.1"});
-    CHECK((co_await detail::resolve_host("::1")).value() == texts{"::1"});
-    CHECK((co_await detail::resolve_host("two.test")).value() == texts{"127.0.0.2", "127.0.0.1"});
+    const texts v4{"127.0.0.1"}, v6{"::1"}, both{"127.0.0.2", "127.0.0.1"};
+    CHECK((co_await detail::resolve_host("127.0.0.1")).value() == v4);
+    CHECK((co_await detail::resolve_host("::1")).value() == v6);
+    CHECK((co_await detail::resolve_host("two.test")).value() == both);
     CHECK(detail::is_numeric_host("10.0.0.1"));
     CHECK_FALSE(detail::is_numeric_host("two.test"));
     CHECK_FALSE(detail::is_numeric_host(""));
