@@ -67,7 +67,7 @@ pg_session::pg_session(PGconn* handle) noexcept : handle_(handle), forks_(forks_
 }
 
 pg_session::~pg_session() {
-  if (guard_) *guard_ = nullptr;
+  end_guard();
   if (is_in_child()) disown_socket();
   PQfinish(handle_);
 }

@@ -106,7 +106,11 @@ class pg_session {
   // Called by the guard: at its construction and moves, and at the end of the transaction.
   // The session resets the guard's pointer to it when it ends.
   void set_guard(pg_session** guard) noexcept { guard_ = guard; }
-  bool has_guard() const noexcept { return guard_ != nullptr; }
+  // The transaction of the guard is over: ended by a statement of the holder, or rolled back by a drain.
+  void end_guard() noexcept {
+    if (guard_) *guard_ = nullptr;
+    guard_ = nullptr;
+  }
   // Called by the destructor of the guard.
   void drop_guard() noexcept {
     guard_ = nullptr;

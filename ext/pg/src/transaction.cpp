@@ -34,7 +34,8 @@ task<result<void>> begin_owned(pg_session& db, std::string command) {
   if (const std::error_code error = db.refusal()) co_return db.fail(error);
   if (has_zero_byte(command)) co_return db.fail(make_error_code(errc::zero_byte));
   if (db.must_roll_back()) co_await or_return(roll_back(db));
-  if (db.is_in_transaction() || db.has_guard()) co_return db.fail(make_error_code(errc::in_transaction));
+  if (db.is_in_transaction()) co_return db.fail(make_error_code(errc::in_transaction));
+  db.end_guard();
   const rows answer = co_await or_return(exchange_command(db, command.c_str()));
   if (is_failure(answer)) co_return failure(error_of(db.handle(), answer));
   co_return {};
@@ -65,11 +66,12 @@ task<result<void>> transaction::end(transaction& self, const char* command) {
   if (!self.session_) co_return failure(make_error_code(errc::no_transaction));
   pg_session& db = *self.session_;
   if (const std::error_code error = db.refusal()) co_return db.fail(error);
-  const rows answer = co_await or_return(exchange_command(db, command));
   if (!db.is_in_transaction()) {
-    db.set_guard(nullptr);
-    self.session_ = nullptr;
+    db.end_guard();
+    co_return db.fail(make_error_code(errc::no_transaction));
   }
+  const rows answer = co_await or_return(exchange_command(db, command));
+  if (!db.is_in_transaction()) db.end_guard();
   if (is_failure(answer)) co_return failure(error_of(db.handle(), answer));
   if (std::strcmp(PQcmdStatus(answer.get()), command) != 0) co_return db.fail(make_error_code(errc::rolled_back));
   co_return {};

@@ -6,6 +6,8 @@
 #include <hocket/coro/timeout_task.hpp>
 #include <hocket/time/within.hpp>
 
+#include <optional>
+
 using namespace hocket;
 using namespace std::chrono_literals;
 using namespace hocket_test;
@@ -17,26 +19,39 @@ std::error_code error_in(const result<T>& outcome) {
   return outcome ? std::error_code() : outcome.error();
 }
 
-// Every call that sends something. Each returns its error.
+using guard = std::optional<pg::transaction>;
+
+// Every call that sends something. Each returns its error. `is_inside`: it needs an open transaction.
 struct call {
   const char* name;
-  task<std::error_code> (*run)(pg::connection& db);
+  task<std::error_code> (*run)(pg::connection& db, guard& open);
+  bool is_inside = false;
 };
 const call calls[] = {
-    {"query", [](pg::connection& db) -> task<std::error_code> { co_return error_in(co_await db.query("stale")); }},
+    {"query",
+     [](pg::connection& db, guard&) -> task<std::error_code> { co_return error_in(co_await db.query("stale")); }},
     {"query with a parameter",
-     [](pg::connection& db) -> task<std::error_code> { co_return error_in(co_await db.query("$1", "stale")); }},
+     [](pg::connection& db, guard&) -> task<std::error_code> { co_return error_in(co_await db.query("$1", "stale")); }},
     {"prepare",
-     [](pg::connection& db) -> task<std::error_code> { co_return error_in(co_await db.prepare("stale", "stale")); }},
+     [](pg::connection& db, guard&) -> task<std::error_code> {
+       co_return error_in(co_await db.prepare("stale", "stale"));
+     }},
     {"execute",
-     [](pg::connection& db) -> task<std::error_code> { co_return error_in(co_await db.execute("name", "stale")); }},
+     [](pg::connection& db, guard&) -> task<std::error_code> {
+       co_return error_in(co_await db.execute("name", "stale"));
+     }},
     {"pipeline",
-     [](pg::connection& db) -> task<std::error_code> {
+     [](pg::connection& db, guard&) -> task<std::error_code> {
        const std::string_view values[] = {"stale"};
        const pg::statement all[] = {{"$1", values}, {"name", values, true}, {"stale"}};
        co_return error_in(co_await db.pipeline(all));
      }},
-    {"begin", [](pg::connection& db) -> task<std::error_code> { co_return error_in(co_await pg::begin(db)); }},
+    {"begin", [](pg::connection& db, guard&) -> task<std::error_code> { co_return error_in(co_await pg::begin(db)); }},
+    {"commit",
+     [](pg::connection&, guard& open) -> task<std::error_code> { co_return error_in(co_await open->commit()); }, true},
+    {"rollback",
+     [](pg::connection&, guard& open) -> task<std::error_code> { co_return error_in(co_await open->rollback()); },
+     true},
 };
 
 enum class end { cancel, deadline, kill };
@@ -49,10 +64,10 @@ struct operation {
   std::error_code error;
   bool has_returned = false;
 
-  void start(pg::connection& db, const call& tried, end way) {
-    handle = spawn([&db, &tried, way, this]() -> task<> {
-      if (way == end::deadline) error = co_await tried_within(db, tried);
-      else error = co_await tried.run(db);
+  void start(pg::connection& db, guard& open, const call& tried, end way) {
+    handle = spawn([&db, &open, &tried, way, this]() -> task<> {
+      if (way == end::deadline) error = co_await tried_within(db, open, tried);
+      else error = co_await tried.run(db, open);
       has_returned = true;
     });
   }
@@ -63,8 +78,8 @@ struct operation {
   }
 
  private:
-  static task<std::error_code> tried_within(pg::connection& db, const call& tried) {
-    auto outcome = co_await within(1ms, tried.run(db));
+  static task<std::error_code> tried_within(pg::connection& db, guard& open, const call& tried) {
+    auto outcome = co_await within(1ms, tried.run(db, open));
     co_return outcome ? *outcome : outcome.error();
   }
 };
@@ -74,10 +89,11 @@ task<> yield_often() {
 }
 
 // The connection is in doubt: nobody gets its next answer. Then a drain makes it idle.
-task<> drain_and_ask(scripted_server& server, pg::connection& client, pg_peer& peer, std::string rest) {
+task<> drain_and_ask(scripted_server& server, pg::connection& client, pg_peer& peer, guard& open, std::string rest) {
   CHECK(client.state() == connection_state::awaiting_answers);
   CHECK_FALSE(client.is_idle());
-  for (const call& each : calls) CHECK((co_await each.run(client)) == pg::errc::answers_outstanding);
+  for (const call& each : calls)
+    if (open || !each.is_inside) CHECK((co_await each.run(client, open)) == pg::errc::answers_outstanding);
   bool is_drained = false;
   auto drain = spawn([&]() -> task<> {
     CHECK((co_await client.drain()).has_value());
@@ -94,11 +110,19 @@ task<> drain_and_ask(scripted_server& server, pg::connection& client, pg_peer& p
   co_await drain;
   CHECK(client.state() == connection_state::idle);
   CHECK(client.is_idle());
+  if (open) CHECK((co_await open->commit()).error() == pg::errc::no_transaction);
   CHECK(value_of((co_await client.query("fresh")).value()) == "fresh");
   {
     const pg::connection last = std::move(client);
   }
   co_await serve;
+}
+
+task<> begin_both(pg::connection& client, pg_peer& peer, guard& open) {
+  auto begin = spawn([&]() -> task<> { open.emplace((co_await pg::begin(client)).value()); });
+  const pg_request request = co_await peer.request();
+  co_await peer.send(peer.answer_to(request));
+  co_await begin;
 }
 
 task<> walk(const call& tried, end way, sent moment) {
@@ -107,8 +131,10 @@ task<> walk(const call& tried, end way, sent moment) {
   CAPTURE(static_cast<int>(moment));
   scripted_server server;
   auto [client, peer] = co_await connect_both(server);
+  guard open;
+  if (tried.is_inside) co_await begin_both(client, peer, open);
   operation started;
-  started.start(client, tried, way);
+  started.start(client, open, tried, way);
   const pg_request request = co_await peer.request();
   const std::string answer = peer.answer_to(request);
   const std::size_t size = moment == sent::nothing ? 0 : moment == sent::part ? answer.size() / 2 : answer.size();
@@ -120,7 +146,7 @@ task<> walk(const call& tried, end way, sent moment) {
   }
   if (started.has_returned)
     CHECK(started.error == (way == end::deadline ? std::errc::timed_out : std::errc::operation_canceled));
-  co_await drain_and_ask(server, client, peer, answer.substr(size));
+  co_await drain_and_ask(server, client, peer, open, answer.substr(size));
 }
 
 }  // namespace
@@ -210,8 +236,10 @@ TEST_CASE("a cancel at every await of every call leaves a connection that drains
         auto accept = spawn([&]() -> task<> { return server.run(); });
         {
           pg::connection client = (co_await pg::connect(server.where())).value();
+          guard open;
+          if (each.is_inside) open.emplace((co_await pg::begin(client)).value());
           operation started;
-          started.start(client, each, end::cancel);
+          started.start(client, open, each, end::cancel);
           for (int i = 0; i < step && !started.handle.done(); ++i) static_cast<void>(co_await yield());
           co_await started.stop(end::cancel);
           completed += started.has_returned && !started.error;

@@ -101,6 +101,24 @@ TEST_CASE("a mark has no effect if the holder has ended the transaction by a sta
   });
 }
 
+TEST_CASE("commit() of a transaction that a drain or a statement has ended is an error") {
+  with_server([](pg::connection& client, texts& requests, pg_peer&) -> task<> {
+    pg::transaction drained = (co_await pg::begin(client)).value();
+    CHECK((co_await client.drain()).has_value());
+    CHECK_FALSE(drained);
+    CHECK((co_await drained.commit()).error() == pg::errc::no_transaction);
+    pg::transaction ended = (co_await pg::begin(client)).value();
+    CHECK((co_await client.query("ROLLBACK")).has_value());
+    CHECK((co_await ended.commit()).error() == pg::errc::no_transaction);
+    pg::transaction first = (co_await pg::begin(client)).value();
+    CHECK((co_await client.query("COMMIT")).has_value());
+    pg::transaction second = (co_await pg::begin(client)).value();
+    CHECK_FALSE(first);
+    CHECK((co_await second.commit()).has_value());
+    CHECK(requests == texts{"BEGIN", "ROLLBACK", "BEGIN", "ROLLBACK", "BEGIN", "COMMIT", "BEGIN", "COMMIT"});
+  });
+}
+
 TEST_CASE("commit() of a transaction in which a statement has failed is an error") {
   with_server([](pg::connection& client, texts&, pg_peer& peer) -> task<> {
     pg::transaction open = (co_await pg::begin(client)).value();

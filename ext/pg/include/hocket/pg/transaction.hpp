@@ -10,6 +10,9 @@
 // The destructor never waits. If neither commit() nor rollback() has ended the transaction, the destructor marks the
 // connection. Then the next operation on the connection first sends ROLLBACK, and so does drain(). The guard may
 // outlive its connection.
+//
+// If a drain, or a statement of the holder, has ended the transaction, the guard has none any more: commit() fails with
+// pg::errc::no_transaction.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/coro/task.hpp>
