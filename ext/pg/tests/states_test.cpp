@@ -7,6 +7,7 @@
 #include <hocket/time/within.hpp>
 
 #include <optional>
+#include <poll.h>
 
 using namespace hocket;
 using namespace std::chrono_literals;
@@ -300,15 +301,18 @@ TEST_CASE("is_idle() reads what has arrived: a second answer, an error and an en
     });
 }
 
-TEST_CASE("is_idle() sees a reset") {
-  run_script([]() -> task<> {
-    scripted_server server;
-    auto [client, peer] = co_await connect_both(server);
-    CHECK(peer.stream().set_reset_on_close(true).has_value());
-    peer.close();
-    CHECK(co_await eventually([&] { return !client.is_idle(); }));
-    CHECK(client.state() == connection_state::broken);
-  });
+TEST_CASE("is_idle() sees a reset, and an end, at its first look") {
+  for (const bool resets : {false, true})
+    run_script([resets]() -> task<> {
+      scripted_server server;
+      auto [client, peer] = co_await connect_both(server);
+      CHECK(peer.stream().set_reset_on_close(resets).has_value());
+      peer.close();
+      pollfd socket{PQsocket(client.native()), POLLRDHUP, 0};
+      CHECK(co_await eventually([&] { return ::poll(&socket, 1, 0) == 1; }));  // it has arrived
+      CHECK_FALSE(client.is_idle());
+      CHECK(client.state() == connection_state::broken);
+    });
 }
 
 TEST_CASE("notices go to the log handler, and do not end an idle connection") {
