@@ -1,208 +1,129 @@
-// libpq's non-blocking protocol: PQflush() until all is sent, PQconsumeInput() until PQisBusy() is 0, PQgetResult()
-// until it returns null. Between two calls the coroutine waits for the socket.
+// The operations of a connection. Each one asks the session whether it may begin, rolls back what a guard has left
+// open, and then is one exchange.
 #include <hocket/pg/connection.hpp>
 
 #include <hocket/coro/or_return.hpp>
-#include <hocket/coro/shielded.hpp>
-#include <hocket/io/poll_fds.hpp>
-#include <hocket/runtime/blocking.hpp>
 
-#include <array>
-#include <cctype>
-#include <cstring>
+#include "answers.hpp"
+#include "drain.hpp"
+#include "owned_statement.hpp"
+#include "session.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace pg {
 namespace {
 
-class sqlstate_category final : public std::error_category {
- public:
-  const char* name() const noexcept override { return "PostgreSQL"; }
-  std::string message(int value) const override {
-    std::string state(5, '0');
-    for (auto digit = state.rbegin(); digit != state.rend(); ++digit, value /= 36)
-      *digit = static_cast<char>(value % 36 < 10 ? '0' + value % 36 : 'A' + value % 36 - 10);
-    return "SQLSTATE " + state;
+using namespace hocket::detail;
+
+// libpq has refused to send. What it had put into its buffer for a pipeline stays there.
+failure send_failure(pg_session& db) {
+  const std::error_code error = error_of(db.handle());
+  if (PQpipelineStatus(db.handle()) != PQ_PIPELINE_OFF) static_cast<void>(db.break_off(error));
+  return failure(error);
+}
+
+// The answer to what was sent. A failure of the server is an error.
+task<result<rows>> answer_of(pg_session& db) {
+  PGconn* const handle = db.handle();
+  if (PQflush(handle) != 0) co_await or_return(flush(handle));
+  rows answer = co_await or_return(last_result(handle));
+  if (!answer) co_return failure(error_of(handle));
+  co_return answer;
+}
+
+task<result<rows>> run_owned(pg_session& db, owned_statement command) {
+  if (const std::error_code error = db.refusal()) co_return db.fail(error);
+  if (const std::error_code error = command.refusal()) co_return db.fail(error);
+  if (db.must_roll_back()) co_await or_return(roll_back(db));
+  pg_exchange exchange(db);
+  if (!command.send(db.handle())) {
+    exchange.complete();
+    co_return send_failure(db);
   }
-};
-
-rows own(PGresult* result) noexcept { return {result, &PQclear}; }
-
-// Why a call of libpq failed.
-std::error_code error_of(const PGconn* db) noexcept {
-  return std::make_error_code(PQstatus(db) == CONNECTION_OK ? std::errc::not_enough_memory
-                                                            : std::errc::connection_reset);
-}
-std::error_code error_of(const PGconn* db, const rows& failed) noexcept {
-  const char* const state = PQresultErrorField(failed.get(), PG_DIAG_SQLSTATE);
-  return state ? sqlstate(state) : error_of(db);
+  rows answer = co_await or_return(answer_of(db));
+  exchange.complete(is_copy(answer));
+  if (is_failure(answer)) co_return failure(error_of(db.handle(), answer));
+  co_return answer;
 }
 
-bool is_failure(const rows& got) noexcept {
-  const ExecStatusType how = PQresultStatus(got.get());
-  return how == PGRES_FATAL_ERROR || how == PGRES_BAD_RESPONSE || how == PGRES_NONFATAL_ERROR ||
-         how == PGRES_PIPELINE_ABORTED;
-}
-
-task<result<void>> wait(PGconn* db, short events) {
-  const short told = co_await or_return(poll_fd(PQsocket(db), events));
-  static_cast<void>(told);
+task<result<void>> prepare_owned(pg_session& db, std::string name, std::string text) {
+  if (const std::error_code error = db.refusal()) co_return db.fail(error);
+  if (has_zero_byte(name) || has_zero_byte(text)) co_return db.fail(make_error_code(errc::zero_byte));
+  if (db.must_roll_back()) co_await or_return(roll_back(db));
+  pg_exchange exchange(db);
+  if (PQsendPrepare(db.handle(), name.c_str(), text.c_str(), 0, nullptr) == 0) {
+    exchange.complete();
+    co_return send_failure(db);
+  }
+  const rows answer = co_await or_return(answer_of(db));
+  exchange.complete();
+  if (is_failure(answer)) co_return failure(error_of(db.handle(), answer));
   co_return {};
 }
 
-// The server may answer before it has read all. Then it reads on only after we have read its answers.
-task<result<void>> flush(PGconn* db) {
-  for (int left = PQflush(db); left != 0; left = PQflush(db)) {
-    if (left < 0) co_return failure(error_of(db));
-    const short told = co_await or_return(poll_fd(PQsocket(db), POLLIN | POLLOUT));
-    if ((told & POLLIN) != 0 && PQconsumeInput(db) == 0) co_return failure(error_of(db));
-  }
-  co_return {};
+// --- pipelines
+
+// Puts all statements into libpq's buffer.
+bool send_all(PGconn* handle, const std::vector<owned_statement>& all) {
+  if (PQenterPipelineMode(handle) == 0) return false;
+  for (const owned_statement& each : all)
+    if (!each.send(handle)) return false;
+  return PQpipelineSync(handle) != 0;
 }
 
-// The next result; null after the last.
-task<result<rows>> next(PGconn* db) {
-  while (PQisBusy(db) != 0) {
-    co_await or_return(wait(db, POLLIN));
-    if (PQconsumeInput(db) == 0) co_return failure(error_of(db));
-  }
-  co_return own(PQgetResult(db));
-}
-
-// Reads all results of one statement; returns the last, or the first failure.
-task<result<rows>> last(PGconn* db) {
-  rows found = own(nullptr);
-  for (rows got = co_await or_return(next(db)); got; got = co_await or_return(next(db))) {
-    if (!found || !is_failure(found)) found = std::move(got);
-    const ExecStatusType how = PQresultStatus(found.get());
-    if (how == PGRES_COPY_IN || how == PGRES_COPY_OUT || how == PGRES_COPY_BOTH) break;  // read on by native()
-  }
-  if (!found) co_return failure(error_of(db));
-  if (is_failure(found)) co_return failure(error_of(db, found));
-  co_return found;
-}
-
-// A statement with its texts, as libpq takes them: zero-terminated.
-class owned_statement {
- public:
-  explicit owned_statement(const statement& from) : text_(from.text), is_prepared_(from.is_prepared) {
-    for (std::size_t i = 0; i < from.parameters.size(); ++i) parameters_.emplace_back(from.parameters[i]);
-  }
-
-  bool send(PGconn* db) const {
-    std::vector<const char*> values;
-    for (const std::string& parameter : parameters_) values.push_back(parameter.c_str());
-    const int count = static_cast<int>(values.size());
-    if (is_prepared_) return PQsendQueryPrepared(db, text_.c_str(), count, values.data(), nullptr, nullptr, 0) != 0;
-    if (values.empty() && PQpipelineStatus(db) == PQ_PIPELINE_OFF) return PQsendQuery(db, text_.c_str()) != 0;
-    return PQsendQueryParams(db, text_.c_str(), count, nullptr, values.data(), nullptr, nullptr, 0) != 0;
-  }
-
- private:
-  std::string text_;
-  std::vector<std::string> parameters_;
-  bool is_prepared_;
-};
-
-int ask_to_cancel(PGcancel* request) {
-  std::array<char, 256> why;
-  return PQcancel(request, why.data(), static_cast<int>(why.size()));
-}
-
-// After a stop or a deadline has ended a wait: asks the server to cancel the query.
-task<void> cancel(PGconn* db) {
-  const std::unique_ptr<PGcancel, decltype(&PQfreeCancel)> request{PQgetCancel(db), &PQfreeCancel};
-  if (request) static_cast<void>(co_await blocking(&ask_to_cancel, request.get()));
-}
-
-template <class T>
-task<result<T>> cancelled_by_its_end(PGconn* db, task<result<T>> answer) {
-  auto got = co_await std::move(answer);
-  if (!got && (got.error() == std::errc::operation_canceled || got.error() == std::errc::timed_out))
-    co_await shielded(cancel(db));
-  co_return got;
-}
-
-task<result<rows>> answer_of(PGconn* db) {
-  co_await or_return(flush(db));
-  co_return co_await last(db);
-}
-
-task<result<std::vector<rows>>> answers_of(PGconn* db, std::size_t count) {
-  co_await or_return(flush(db));
+// The answers of a pipeline, up to its end.
+task<result<std::vector<rows>>> answers_of(pg_session& db, std::size_t count) {
+  PGconn* const handle = db.handle();
   std::vector<rows> all;
   std::error_code first_error{};
+  if (PQflush(handle) != 0) co_await or_return(flush(handle));
   for (std::size_t i = 0; i < count; ++i) {
-    auto one = co_await last(db);
-    if (one) all.push_back(std::move(*one));
-    else if (PQstatus(db) != CONNECTION_OK || one.error().category() != category()) {
-      if (!first_error) co_return failure(one.error());
-    } else if (!first_error) {
-      first_error = one.error();
-    }
+    rows answer = co_await or_return(last_result(handle));
+    if (!answer) co_return failure(error_of(handle));
+    if (is_copy(answer)) co_return db.break_off(make_error_code(errc::copy_in_pipeline));
+    if (!is_failure(answer)) all.push_back(std::move(answer));
+    else if (!first_error) first_error = error_of(handle, answer);
   }
-  const rows end = co_await or_return(next(db));  // PGRES_PIPELINE_SYNC
-  static_cast<void>(end);
-  PQexitPipelineMode(db);
+  const rows end = co_await or_return(next_result(handle));
+  if (PQresultStatus(end.get()) != PGRES_PIPELINE_SYNC || PQexitPipelineMode(handle) == 0)
+    co_return db.break_off(make_error_code(errc::protocol_violation));
   if (first_error) co_return failure(first_error);
   co_return all;
 }
 
-task<result<rows>> run_owned(PGconn* db, owned_statement command) {
-  if (!command.send(db)) co_return failure(error_of(db));
-  co_return co_await cancelled_by_its_end(db, answer_of(db));
-}
-
-task<result<std::vector<rows>>> run_all(PGconn* db, std::vector<owned_statement> all) {
-  if (PQenterPipelineMode(db) == 0) co_return failure(error_of(db));
+task<result<std::vector<rows>>> run_all(pg_session& db, std::vector<owned_statement> all) {
+  if (const std::error_code error = db.refusal()) co_return db.fail(error);
   for (const owned_statement& each : all)
-    if (!each.send(db)) co_return failure(error_of(db));
-  if (PQpipelineSync(db) == 0) co_return failure(error_of(db));
-  co_return co_await cancelled_by_its_end(db, answers_of(db, all.size()));
+    if (const std::error_code error = each.refusal()) co_return db.fail(error);
+  if (db.must_roll_back()) co_await or_return(roll_back(db));
+  pg_exchange exchange(db);
+  if (!send_all(db.handle(), all)) co_return send_failure(db);
+  auto answers = co_await answers_of(db, all.size());
+  if (PQpipelineStatus(db.handle()) == PQ_PIPELINE_OFF) exchange.complete();
+  co_return answers;
 }
 
 }  // namespace
 
-const std::error_category& category() noexcept {
-  static const sqlstate_category one;
-  return one;
-}
+connection::connection(PGconn* handle) : session_(std::make_unique<pg_session>(handle)) {}
+connection::connection(std::unique_ptr<pg_session> session) noexcept : session_(std::move(session)) {}
+connection::connection(connection&& other) noexcept = default;
+connection& connection::operator=(connection&& other) noexcept = default;
+connection::~connection() = default;
 
-task<result<rows>> connection::run(const statement& command) { return run_owned(native(), owned_statement(command)); }
-
+task<result<rows>> connection::run(const statement& command) { return run_owned(*session_, owned_statement(command)); }
 task<result<void>> connection::prepare(std::string name, std::string text) {
-  PGconn* const db = native();
-  if (PQsendPrepare(db, name.c_str(), text.c_str(), 0, nullptr) == 0) co_return failure(error_of(db));
-  const rows done = co_await or_return(cancelled_by_its_end(db, answer_of(db)));
-  static_cast<void>(done);
-  co_return {};
+  return prepare_owned(*session_, std::move(name), std::move(text));
 }
-
 task<result<std::vector<rows>>> connection::pipeline(std::span<const statement> statements) {
-  return run_all(native(), std::vector<owned_statement>(statements.begin(), statements.end()));
+  return run_all(*session_, std::vector<owned_statement>(statements.begin(), statements.end()));
 }
 
-static failure refused(const connection& client, std::string* message) {
-  if (message) *message = client.message();
-  return failure(std::make_error_code(std::errc::connection_refused));
-}
+connection_state connection::state() const noexcept { return session_->state(); }
+bool connection::is_idle() noexcept { return session_->is_idle(); }
+task<result<void>> connection::drain(std::chrono::nanoseconds limit) { return drain_within(*session_, limit); }
+PGconn* connection::native() const noexcept { return session_->handle(); }
+std::string_view connection::message() const noexcept { return session_->message(); }
 
-task<result<connection>> connect(std::string conninfo, std::string* message) {
-  PGconn* const db = co_await or_return(blocking(&PQconnectStart, conninfo.c_str()));
-  if (!db) co_return failure(std::make_error_code(std::errc::not_enough_memory));
-  connection made(db);
-  if (PQstatus(db) == CONNECTION_BAD) co_return refused(made, message);
-  for (auto wants = PGRES_POLLING_WRITING; wants != PGRES_POLLING_OK; wants = PQconnectPoll(db)) {
-    if (wants == PGRES_POLLING_FAILED) co_return refused(made, message);
-    co_await or_return(wait(db, wants == PGRES_POLLING_READING ? POLLIN : POLLOUT));
-  }
-  if (PQsetnonblocking(db, 1) != 0) co_return failure(error_of(db));
-  co_return made;
-}
-
-bool is_idle(connection& client) {
-  PGconn* const db = client.native();
-  return PQstatus(db) == CONNECTION_OK && PQtransactionStatus(db) == PQTRANS_IDLE &&
-         PQpipelineStatus(db) == PQ_PIPELINE_OFF;
-}
+bool is_idle(connection& client) { return client.is_idle(); }
 
 }}}  // namespace hocket::pg

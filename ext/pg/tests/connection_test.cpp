@@ -1,5 +1,6 @@
 // hocket::pg against a server that the test starts.
 #include <hocket/pg/connection.hpp>
+#include <hocket/pg/transaction.hpp>
 
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/or_return.hpp>
@@ -252,7 +253,7 @@ TEST_CASE("a server that is away, refuses, or goes away in a transaction is an e
     CHECK(away.error() == std::errc::connection_refused);
     CHECK(why.find("refused") != std::string::npos);
     const auto refused = co_await pg::connect(std::string(db.text()) + " dbname=no_such_database", &why);
-    CHECK(refused.error() == std::errc::connection_refused);
+    CHECK(refused.error() == pg::sqlstate("3D000"));
     CHECK(why.find("no_such_database") != std::string::npos);
     auto own = (co_await pg::connect(db.text())).value(), other = (co_await pg::connect(db.text())).value();
     CHECK((co_await own.query("begin")).has_value());
@@ -263,6 +264,98 @@ TEST_CASE("a server that is away, refuses, or goes away in a transaction is an e
     CHECK_FALSE(pg::is_idle(own));
     const auto again = co_await own.query("select 1");
     CHECK(again.error() == std::errc::connection_reset);
+  });
+}
+
+TEST_CASE("a query that a deadline ends is drained, and its connection answers the next query") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    for (int i = 0; i < 10; ++i) {
+      CHECK((co_await within(10ms, own.query("select pg_sleep(60)"))).error() == std::errc::timed_out);
+      CHECK((co_await own.query("select 1")).error() == pg::errc::answers_outstanding);
+      CHECK((co_await own.drain()).has_value());
+      CHECK(pg::is_idle(own));
+      CHECK(co_await ask(own, "select $1", std::to_string(i)) == std::to_string(i));
+    }
+  });
+}
+
+TEST_CASE("a drain rolls back what a lost guard has left open") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    CHECK((co_await own.query("create temp table t(a int)")).has_value());
+    {
+      const pg::transaction open = (co_await pg::begin(own)).value();
+      CHECK((co_await own.query("insert into t values (1)")).has_value());
+      CHECK((co_await within(10ms, own.query("select pg_sleep(60)"))).error() == std::errc::timed_out);
+    }
+    CHECK((co_await own.drain()).has_value());
+    CHECK(co_await ask(own, "select count(*) from t") == "0");
+    {
+      pg::transaction open = (co_await pg::begin(own)).value();
+      CHECK((co_await own.query("insert into t values (1)")).has_value());
+      CHECK((co_await own.query("select 1 / 0")).error() == pg::sqlstate("22012"));
+      CHECK((co_await open.commit()).error() == pg::errc::rolled_back);
+    }
+    CHECK(co_await ask(own, "select count(*) from t") == "0");
+  });
+}
+
+TEST_CASE("NULL is NULL, and a zero byte is refused") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    CHECK(co_await ask(own, "select $1::text is null", nullptr) == "t");
+    CHECK(co_await ask(own, "select $1::text is null", "") == "f");
+    const auto cut = co_await own.query("select $1 = 'admin'", std::string("admin\0x", 7));
+    CHECK(cut.error() == pg::errc::zero_byte);
+  });
+}
+
+TEST_CASE("COPY is carried out by native(), ended by a drain, and refused in a pipeline") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  on_loop([&]() -> task<> {
+    auto own = (co_await pg::connect(db.text())).value();
+    CHECK((co_await own.query("create temp table t(a int)")).has_value());
+    const auto copy = co_await own.query("copy t from stdin");
+    CHECK(PQresultStatus(copy.value().get()) == PGRES_COPY_IN);
+    CHECK(PQputCopyData(own.native(), "1\n2\n", 4) == 1);
+    CHECK((co_await own.drain()).has_value());
+    CHECK(co_await ask(own, "select count(*) from t") == "0");
+    CHECK((co_await own.query("copy (select * from generate_series(1, 100000)) to stdout")).has_value());
+    CHECK(own.state() == connection_state::copying);
+    CHECK((co_await own.drain()).has_value());
+    CHECK(co_await ask(own, "select 1") == "1");
+    for (const char* text : {"copy t from stdin", "copy (select 7) to stdout"}) {
+      auto other = (co_await pg::connect(db.text())).value();
+      const pg::statement all[] = {{"create temp table t(a int)"}, {text}, {"select 42"}};
+      CHECK((co_await other.pipeline(all)).error() == pg::errc::copy_in_pipeline);
+      CHECK(other.state() == connection_state::broken);
+    }
+  });
+}
+
+TEST_CASE("a connection that the server has closed is not lent") {
+  const server db("HOCKET_POSTGRES");
+  if (!db) return;
+  pool<pg::connection> all({.limit = 1, .check = pg::is_idle});
+  on_loop([&]() -> task<> {
+    auto other = (co_await pg::connect(db.text())).value();
+    std::string pid;
+    {
+      auto lent = (co_await all.borrow()).value();
+      lent.emplace((co_await pg::connect(db.text())).value());
+      pid = std::to_string(PQbackendPID(lent->native()));
+    }
+    CHECK(co_await ask(other, "select pg_terminate_backend(" + pid + ", 30000)") == "t");
+    const auto next = (co_await all.borrow()).value();
+    CHECK_FALSE(next);
   });
 }
 

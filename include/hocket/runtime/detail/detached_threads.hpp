@@ -1,0 +1,73 @@
+// detached_threads: a few threads for calls that can block for as long as another machine likes.
+//
+// A call of blocking() refers to the coroutine that waits for it, so the coroutine and the shutdown of its runtime wait
+// for the call's end. A name lookup or a request to a database server can block for minutes. Such a call is a job here:
+//   - A job owns everything that it uses. Its waiter holds one end of a oneshot, and may leave at any time.
+//   - No code waits for the threads: no shutdown, no destructor, no end of the process.
+//   - The threads are beside the pool of blocking(), so stuck jobs never delay files or other calls there.
+//
+// Threads. post() starts a thread for a job if fewer than `threads` run. Otherwise the job is queued, first in, first
+// out. A thread that finds no job in the queue ends.
+//
+// Signals. The threads block SIGPIPE, because a library may write to a socket that its peer has closed.
+//
+// Lifetime. The threads use the queue after main(), so the object is never destroyed (base/detail/never_destroyed.hpp).
+//
+// fork(). A child has none of the threads, and perhaps a locked mutex. The first post() in a child makes a new queue.
+// The jobs of the parent stay the parent's: the child never runs or destroys its copies of them.
+//
+// Thread safety. Any thread.
+#pragma once
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/detail/literal_name.hpp>
+#include <cstddef>
+#include <memory>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+class detached_threads {
+ public:
+  struct limits {
+    std::size_t threads;  // the maximum of threads; at least 1
+    std::size_t queue;    // the maximum of queued jobs; 0: a job runs at once or is refused
+    literal_name name;    // the name of the threads
+  };
+
+  // Runs on a thread of its own, and is destroyed there.
+  class job {
+   public:
+    job() noexcept = default;
+    job(const job&) = delete;
+    job& operator=(const job&) = delete;
+    virtual ~job() = default;
+    virtual void run() noexcept = 0;
+
+   private:
+    friend class detached_threads;
+    std::unique_ptr<job> next_;
+  };
+
+  explicit detached_threads(const limits& bounds) noexcept : limits_(bounds) {}
+  detached_threads(const detached_threads&) = delete;
+  detached_threads& operator=(const detached_threads&) = delete;
+
+  // False: all threads are busy and the queue is full, or the system starts no thread. The job is destroyed. Never
+  // blocks, apart from the start of a thread.
+  [[nodiscard]] bool post(std::unique_ptr<job> work) noexcept;
+
+  // The number of running threads. A hint.
+  std::size_t running() noexcept;
+
+ private:
+  struct state;
+  state* current() noexcept;
+  bool start_thread(state& shared, std::unique_ptr<job>& work) noexcept;
+  static bool enqueue(state& shared, std::unique_ptr<job> work) noexcept;
+  static void run(state& shared, std::unique_ptr<job> work) noexcept;
+  static std::unique_ptr<job> take(state& shared) noexcept;
+
+  const limits limits_;
+  primitive::atomic<state*> state_{nullptr};  // made by the first post() of each process, and never freed
+};
+
+}}}  // namespace hocket::detail

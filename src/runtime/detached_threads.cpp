@@ -1,0 +1,120 @@
+#include <hocket/runtime/detail/detached_threads.hpp>
+
+#include <hocket/base/detail/forks.hpp>
+#include <hocket/base/detail/mutex.hpp>
+#include <hocket/runtime/detail/signal_count.hpp>
+
+#include "runtime/platform/thread_name.hpp"
+#include "runtime/system_thread.hpp"
+
+#include <csignal>
+#include <new>
+#include <pthread.h>
+#include <utility>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+struct detached_threads::state {
+  explicit state(const limits& of_owner) noexcept : limits(of_owner) {}
+
+  const detached_threads::limits limits;
+  const std::uint32_t forks = forks_so_far();  // at construction
+  primitive::thread_mutex mutex;
+  // Guarded by the mutex:
+  std::size_t running = 0;
+  std::size_t queued = 0;
+  std::unique_ptr<job> first;
+  job* last = nullptr;  // valid if `first` is not null
+};
+
+// The queue of this process. Null: no memory.
+detached_threads::state* detached_threads::current() noexcept {
+  // ORDER: acquire, pairs with the compare-exchange below.
+  state* found = state_.load(std::memory_order_acquire);
+  while (!found || found->forks != forks_so_far()) {
+    state* const fresh = new (std::nothrow) state(limits_);
+    if (!fresh) return nullptr;
+    // ORDER: acq_rel, pairs with itself and the load above: the thread that finds the queue finds it complete.
+    if (state_.compare_exchange_strong(found, fresh, std::memory_order_acq_rel, std::memory_order_acquire))
+      return fresh;
+    delete fresh;
+  }
+  return found;
+}
+
+bool detached_threads::post(std::unique_ptr<job> work) noexcept {
+  state* const shared = current();
+  if (!shared) return false;
+  return start_thread(*shared, work) || enqueue(*shared, std::move(work));
+}
+
+std::size_t detached_threads::running() noexcept {
+  state* const shared = current();
+  if (!shared) return 0;
+  const primitive::locked guard(shared->mutex);
+  return shared->running;
+}
+
+// Leaves the job to the caller if it returns false.
+bool detached_threads::start_thread(state& shared, std::unique_ptr<job>& work) noexcept {
+  {
+    const primitive::locked guard(shared.mutex);
+    if (shared.running >= shared.limits.threads) return false;
+    ++shared.running;
+  }
+  try {
+    system_thread thread([&shared, raw = work.get()] { run(shared, std::unique_ptr<job>(raw)); });
+    static_cast<void>(work.release());
+    thread.detach();
+    return true;
+  } catch (...) {  // the system starts no thread
+    const primitive::locked guard(shared.mutex);
+    --shared.running;
+    return false;
+  }
+}
+
+// Queues the job for a thread that runs. If none runs, no thread would take the job.
+bool detached_threads::enqueue(state& shared, std::unique_ptr<job> work) noexcept {
+  const primitive::locked guard(shared.mutex);
+  if (shared.running == 0 || shared.queued >= shared.limits.queue) return false;
+  ++shared.queued;
+  job* const added = work.get();
+  (shared.first ? shared.last->next_ : shared.first) = std::move(work);
+  shared.last = added;
+  return true;
+}
+
+// A library that writes to a socket without MSG_NOSIGNAL must not end the process: its signal stays pending, and ends
+// with the thread.
+static void block_sigpipe() noexcept {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+void detached_threads::run(state& shared, std::unique_ptr<job> work) noexcept {
+  name_this_thread(shared.limits.name.c_str(), "detached");
+  set_mask_of_library_thread();
+  block_sigpipe();
+  for (; work; work = take(shared)) {
+    work->run();
+    work.reset();
+  }
+}
+
+// The next job. Null: the thread no longer counts, and ends.
+std::unique_ptr<detached_threads::job> detached_threads::take(state& shared) noexcept {
+  const primitive::locked guard(shared.mutex);
+  std::unique_ptr<job> next = std::move(shared.first);
+  if (!next) {
+    --shared.running;
+    return next;
+  }
+  --shared.queued;
+  shared.first = std::move(next->next_);
+  return next;
+}
+
+}}}  // namespace hocket::detail
