@@ -80,7 +80,7 @@ inline bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBL
 // Calls run(with) on a thread of the pool. False: it did not run, see errno.
 bool run_on_pool(void (*run)(void* with), void* with) noexcept;
 
-// Calls f() on the pool; returns its result and sets its errno.
+// Calls f() on the pool; returns its result. Without an error errno stays as it was.
 template <class F>
 auto on_pool(F f) noexcept -> decltype(f()) {
   struct call {
@@ -88,6 +88,7 @@ auto on_pool(F f) noexcept -> decltype(f()) {
     decltype(f()) got{};
     int error = 0;
   } what{f};
+  const int kept = errno;
   const bool ran = run_on_pool(
       [](void* with) {
         auto& self = *static_cast<call*>(with);
@@ -97,7 +98,7 @@ auto on_pool(F f) noexcept -> decltype(f()) {
       },
       &what);
   if (!ran) return static_cast<decltype(f())>(-1);
-  errno = what.error;
+  errno = what.got < 0 ? what.error : kept;
   return what.got;
 }
 

@@ -57,6 +57,14 @@ int await_connection(int fd, time_point limit) noexcept {
   return error == 0 ? 0 : fail<int>(error);
 }
 
+// connect(2) that was made non-blocking leaves the socket connecting until the next call: without that call a second
+// connect() of the program would succeed instead of EISCONN.
+int finish_connect(int fd, const sockaddr* to, socklen_t size, time_point limit) noexcept {
+  if (await_connection(fd, limit) != 0) return -1;
+  static_cast<void>(raw::connect(fd, to, size));
+  return 0;
+}
+
 // For a unix listener whose backlog is full: no event reports room.
 int connect_when_there_is_room(int fd, const sockaddr* to, socklen_t size, long flags, time_point limit) noexcept {
   for (growing_pause pause;;) {
@@ -76,7 +84,7 @@ int connect_hooked(int fd, const sockaddr* to, socklen_t size) noexcept {
   const int done = connect_at_once(fd, to, size, flags);
   if (done == 0) return 0;
   if (errno == EAGAIN && to->sa_family == AF_UNIX) return connect_when_there_is_room(fd, to, size, flags, limit);
-  return errno == EINPROGRESS || errno == EALREADY ? await_connection(fd, limit) : -1;
+  return errno == EINPROGRESS || errno == EALREADY ? finish_connect(fd, to, size, limit) : -1;
 }
 
 // Numbers with equal low bits share a mutex. No fiber waits for it: if it is locked, the fiber tries again later.

@@ -46,6 +46,7 @@ ssize_t move_from(int to, int from, off_t at, size_t size) noexcept {
   while (moved != size) {
     const size_t block = std::min(size - moved, buffer::size);
     const ssize_t got = move_block(to, from, at + static_cast<off_t>(moved), block, through.data());
+    if (got < 0 && errno == EISDIR) errno = EINVAL;  // as sendfile(2): its call for 0 bytes does not find a folder
     if (got < 0) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
     moved += static_cast<size_t>(got);
     if (static_cast<size_t>(got) != block) break;
@@ -81,7 +82,9 @@ ssize_t splice_hooked(int from, off_t* from_at, int to, off_t* to_at, size_t siz
   if ((flags & SPLICE_F_NONBLOCK) != 0) return call();
   if (!await_ready(from, direction::in)) return abandon(to), -1;
   if (!await_ready(to, direction::out)) return abandon(from), -1;
-  return on_pool(call);
+  const ssize_t moved = on_pool(call);
+  if (moved < 0 && (errno == ECANCELED || errno == ETIMEDOUT)) abandon(from), abandon(to);  // it did not begin
+  return moved;
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ int sleep_for(duration time, duration& left) noexcept {
     return errno;
   }
   const time_point end = after(time);
-  if (wait_until(end) == wait_result::ready) return 0;
+  const int error = errno;
+  if (wait_until(end) == wait_result::ready) return errno = error, 0;
   left = std::max<duration>(duration::zero(), end - now());
   return errno;
 }

@@ -159,7 +159,7 @@ inline const polling polls[] = {
 
 inline void expect_refused(int fd, const others& beside) {
   for (const transfer& each : transfers) {
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     errno = 0;
     CHECK(each.call(fd, beside) == -1);
     CHECK(errno == ECONNABORTED);
@@ -178,7 +178,7 @@ inline void expect_refused_everywhere(int fd, const others& beside) {
   in_fiber([&] {
     expect_refused(fd, beside);
     for (const polling& each : polls) {
-      CAPTURE(each.name);
+      CAPTURE(std::string(each.name));
       CHECK(each.call(fd, -1) == 1);
       CHECK(each.call(fd, 0) == 1);
     }

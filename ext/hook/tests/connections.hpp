@@ -109,8 +109,12 @@ void run_and_end(ending end, F body, Ready ready = [] {}) {
   bool over = false;
   loop lp;
   auto fiber = spawn(lp, {.within = end == ending::deadline ? duration(1ms) : duration::max()}, hook::hooked([&] {
-                       if (end == ending::limit) CHECK(hook::within(1ms, body).error() == std::errc::timed_out);
-                       else body();
+                       if (end == ending::limit) {
+                         const auto ended = hook::within(1ms, body);
+                         CHECK((!ended && ended.error() == std::errc::timed_out));
+                       } else {
+                         body();
+                       }
                        over = true;
                      }));
   if (!is_by_time(end))

@@ -16,8 +16,6 @@ constexpr auto stream_ends = two_ends::kind::stream;
 constexpr auto pipe_ends = two_ends::kind::pipe;
 constexpr int closed_number = 900;
 
-void* bad_address() { return reinterpret_cast<void*>(8); }
-
 // A file in memory with ten bytes, at position 2.
 class memory_file {
  public:
@@ -55,7 +53,7 @@ struct two_parts {
 };
 
 template <class Read>
-outcome reads(Read read) {
+observation reads(Read read) {
   two_parts to;
   return measure([&] { return read(to); }, [&] { return to.text(); });
 }
@@ -70,12 +68,12 @@ two_parts text_parts() {
 
 // A write or transfer to a peer that goes after a part: for pipes a thread gets SIGPIPE, too.
 template <class Write>
-outcome write_to_leaving_peer(two_ends::kind kind, Write write) {
+observation write_to_leaving_peer(two_ends::kind kind, Write write) {
   static std::atomic<int> signals{0};
   signals = 0;
   const auto before = std::signal(SIGPIPE, [](int) { ++signals; });
   two_ends ends(kind);
-  outcome observed;
+  observation observed;
   {
     std::thread peer([&] {
       pollfd item{ends.out(), POLLOUT, 0};
@@ -101,25 +99,25 @@ ssize_t pwritev2_buffer(int fd) {
 }
 
 template <class Write>
-outcome write_to_closed(two_ends::kind kind, Write write) {
+observation write_to_closed(two_ends::kind kind, Write write) {
   static std::atomic<int> signals{0};
   signals = 0;
   const auto before = std::signal(SIGPIPE, [](int) { ++signals; });
   two_ends ends(kind);
   ends.close_in();
-  outcome observed = measure([&] { return write(ends.out()); });
+  observation observed = measure([&] { return write(ends.out()); });
   std::signal(SIGPIPE, before);
   observed.output = std::to_string(signals) + " signals";
   return observed;
 }
 
-outcome send_file(int to, int from, off_t* offset, std::size_t size) {
+observation send_file(int to, int from, off_t* offset, std::size_t size) {
   return measure([&] { return ::sendfile(to, from, offset, size); },
                  [&] { return offset ? std::to_string(*offset) : std::string(); });
 }
 
 template <class Call>
-outcome with_pipes(Call call) {
+observation with_pipes(Call call) {
   two_ends from(pipe_ends), to(pipe_ends);
   write_text(from.out(), "abcdef");
   return measure([&] { return call(from.in(), to.out()); },
@@ -130,16 +128,16 @@ outcome with_pipes(Call call) {
                  });
 }
 
-outcome copied(int (*copy)(int fd)) {
+observation copied(int (*copy)(int fd)) {
   two_ends ends(pipe_ends);
   int number = -1;
-  outcome observed = measure([&] { return (number = copy(ends.in())) >= 0; });
+  observation observed = measure([&] { return (number = copy(ends.in())) >= 0; });
   observed.output = std::to_string(::fcntl(number, F_GETFD));
   if (number >= 0) ::close(number);
   return observed;
 }
 
-outcome locked_file(int (*lock)(int fd)) {
+observation locked_file(int (*lock)(int fd)) {
   const memory_file file;
   return measure([&] { return lock(file.fd()); });
 }
@@ -149,7 +147,7 @@ const row rows[] = {
     {"read", "of a file",
      [] {
        memory_file f;
-       outcome o = reads([&](two_parts& to) { return ::read(f.fd(), to.first.data(), 5); });
+       observation o = reads([&](two_parts& to) { return ::read(f.fd(), to.first.data(), 5); });
        o.output += f.state();
        return o;
      }},
@@ -191,7 +189,7 @@ const row rows[] = {
      [] {
        two_ends e(pipe_ends);
        std::thread w([&] { write_text(e.out(), "ab"); });
-       outcome o = reads([&](two_parts& to) { return ::read(e.in(), to.first.data(), 5); });
+       observation o = reads([&](two_parts& to) { return ::read(e.in(), to.first.data(), 5); });
        w.join();
        return o;
      }},
@@ -215,7 +213,7 @@ const row rows[] = {
     {"readv", "a negative count",
      [] {
        two_ends e(pipe_ends);
-       return measure([&] { return ::readv(e.in(), nullptr, -1); });
+       return measure([&] { return ::readv(e.in(), nullptr, negative_count()); });
      }},
     {"readv", "no parts",
      [] {
@@ -225,7 +223,7 @@ const row rows[] = {
     {"pread", "of a file",
      [] {
        memory_file f;
-       outcome o = reads([&](two_parts& to) { return ::pread(f.fd(), to.first.data(), 5, 4); });
+       observation o = reads([&](two_parts& to) { return ::pread(f.fd(), to.first.data(), 5, 4); });
        o.output += f.state();
        return o;
      }},
@@ -252,7 +250,7 @@ const row rows[] = {
     {"preadv2", "at the file's own position",
      [] {
        memory_file f;
-       outcome o = reads([&](two_parts& to) { return ::preadv2(f.fd(), to.parts.data(), 2, -1, 0); });
+       observation o = reads([&](two_parts& to) { return ::preadv2(f.fd(), to.parts.data(), 2, -1, 0); });
        o.output += f.state();
        return o;
      }},
@@ -275,7 +273,7 @@ const row rows[] = {
     {"write", "to a file",
      [] {
        memory_file f;
-       outcome o = measure([&] { return ::write(f.fd(), "abc", 3); });
+       observation o = measure([&] { return ::write(f.fd(), "abc", 3); });
        o.output = f.state();
        return o;
      }},
@@ -312,7 +310,7 @@ const row rows[] = {
      [] {
        memory_file f;
        two_parts from = text_parts();
-       outcome o = measure([&] { return ::writev(f.fd(), from.parts.data(), 2); });
+       observation o = measure([&] { return ::writev(f.fd(), from.parts.data(), 2); });
        o.output = f.state();
        return o;
      }},
@@ -325,7 +323,7 @@ const row rows[] = {
     {"writev", "a negative count",
      [] {
        two_ends e(stream_ends);
-       return measure([&] { return ::writev(e.out(), nullptr, -1); });
+       return measure([&] { return ::writev(e.out(), nullptr, negative_count()); });
      }},
     {"writev", "the peer of a stream goes after a part",
      [] { return write_to_leaving_peer(stream_ends, writev_buffer); }},
@@ -334,14 +332,14 @@ const row rows[] = {
     {"pwrite", "to a file",
      [] {
        memory_file f;
-       outcome o = measure([&] { return ::pwrite(f.fd(), "abc", 3, 5); });
+       observation o = measure([&] { return ::pwrite(f.fd(), "abc", 3, 5); });
        o.output = f.state();
        return o;
      }},
     {"pwrite", "at -1",
      [] {
        memory_file f;
-       outcome o = measure([&] { return ::pwrite(f.fd(), "abc", 3, -1); });
+       observation o = measure([&] { return ::pwrite(f.fd(), "abc", 3, -1); });
        o.output = f.state();
        return o;
      }},
@@ -354,7 +352,7 @@ const row rows[] = {
      [] {
        memory_file f;
        two_parts from = text_parts();
-       outcome o = measure([&] { return ::pwritev(f.fd(), from.parts.data(), 2, 1); });
+       observation o = measure([&] { return ::pwritev(f.fd(), from.parts.data(), 2, 1); });
        o.output = f.state();
        return o;
      }},
@@ -362,7 +360,7 @@ const row rows[] = {
      [] {
        memory_file f;
        two_parts from = text_parts();
-       outcome o = measure([&] { return ::pwritev(f.fd(), from.parts.data(), 2, -1); });
+       observation o = measure([&] { return ::pwritev(f.fd(), from.parts.data(), 2, -1); });
        o.output = f.state();
        return o;
      }},
@@ -370,7 +368,7 @@ const row rows[] = {
      [] {
        memory_file f;
        two_parts from = text_parts();
-       outcome o = measure([&] { return ::pwritev2(f.fd(), from.parts.data(), 2, -1, 0); });
+       observation o = measure([&] { return ::pwritev2(f.fd(), from.parts.data(), 2, -1, 0); });
        o.output = f.state();
        return o;
      }},
@@ -378,7 +376,7 @@ const row rows[] = {
      [] {
        memory_file f;
        two_parts from = text_parts();
-       outcome o = measure([&] { return ::pwritev2(f.fd(), from.parts.data(), 2, 0, RWF_APPEND); });
+       observation o = measure([&] { return ::pwritev2(f.fd(), from.parts.data(), 2, 0, RWF_APPEND); });
        o.output = f.state();
        return o;
      }},
@@ -388,7 +386,7 @@ const row rows[] = {
      [] {
        const int fd = ::eventfd(3, EFD_CLOEXEC);
        eventfd_t v = 0;
-       outcome o = measure([&] { return ::eventfd_read(fd, &v); });
+       observation o = measure([&] { return ::eventfd_read(fd, &v); });
        o.output = std::to_string(v);
        ::close(fd);
        return o;
@@ -403,14 +401,14 @@ const row rows[] = {
     {"eventfd_write", "a count",
      [] {
        const int fd = ::eventfd(0, EFD_CLOEXEC);
-       outcome o = measure([&] { return ::eventfd_write(fd, 4); });
+       observation o = measure([&] { return ::eventfd_write(fd, 4); });
        ::close(fd);
        return o;
      }},
     {"eventfd_write", "the largest value",
      [] {
        const int fd = ::eventfd(0, EFD_CLOEXEC);
-       outcome o = measure([&] { return ::eventfd_write(fd, ~eventfd_t{0}); });
+       observation o = measure([&] { return ::eventfd_write(fd, ~eventfd_t{0}); });
        ::close(fd);
        return o;
      }},
@@ -420,7 +418,7 @@ const row rows[] = {
        memory_file f;
        two_ends e(stream_ends);
        off_t at = 4;
-       outcome o = send_file(e.out(), f.fd(), &at, 3);
+       observation o = send_file(e.out(), f.fd(), &at, 3);
        o.output += f.state() + read_text(e.in());
        return o;
      }},
@@ -428,7 +426,7 @@ const row rows[] = {
      [] {
        memory_file f;
        two_ends e(stream_ends);
-       outcome o = send_file(e.out(), f.fd(), nullptr, 3);
+       observation o = send_file(e.out(), f.fd(), nullptr, 3);
        o.output += f.state() + read_text(e.in());
        return o;
      }},
@@ -437,7 +435,7 @@ const row rows[] = {
        memory_file f;
        two_ends e(stream_ends);
        off_t at = 8;
-       outcome o = send_file(e.out(), f.fd(), &at, 30);
+       observation o = send_file(e.out(), f.fd(), &at, 30);
        o.output += f.state();
        return o;
      }},
@@ -452,7 +450,7 @@ const row rows[] = {
      [] {
        memory_file f, to;
        off_t at = 1;
-       outcome o = send_file(to.fd(), f.fd(), &at, 3);
+       observation o = send_file(to.fd(), f.fd(), &at, 3);
        o.output += to.state();
        return o;
      }},
@@ -577,7 +575,7 @@ const row rows[] = {
     {"copy_file_range", "between files",
      [] {
        memory_file a, b;
-       outcome o = measure([&] { return ::copy_file_range(a.fd(), nullptr, b.fd(), nullptr, 3, 0); });
+       observation o = measure([&] { return ::copy_file_range(a.fd(), nullptr, b.fd(), nullptr, 3, 0); });
        o.output = a.state() + b.state();
        return o;
      }},

@@ -63,7 +63,7 @@ struct full_ends : two_ends {
 
 TEST_CASE("a cancelled call fails with ECANCELED, and so do the waits after it") {
   for (const waiting_call& each : calls) {
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     full_ends ends;
     loop lp;
     auto waits = spawn(lp, hook::hooked([&] {
@@ -80,7 +80,7 @@ TEST_CASE("a cancelled call fails with ECANCELED, and so do the waits after it")
 
 TEST_CASE("a deadline ends a call with ETIMEDOUT, and a poll without a connection with ECANCELED") {
   for (const waiting_call& each : calls) {
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     full_ends ends;
     in_fiber(
         [&] {
@@ -93,7 +93,7 @@ TEST_CASE("a deadline ends a call with ETIMEDOUT, and a poll without a connectio
 
 TEST_CASE("a kill fails this and each further call, and unwinds where C++ awaits") {
   for (const waiting_call& each : calls) {
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     full_ends ends;
     bool came_back = false, went_on = false, left = false;
     loop lp;
@@ -177,7 +177,7 @@ TEST_CASE("a loop over calls that need not wait is ended by a cancel") {
 TEST_CASE("close ends the waits for the number with EBADF") {
   for (const waiting_call& each : calls) {
     if (std::string_view(each.name) == "nanosleep") continue;
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     full_ends ends;
     const int own = ::dup(ends.out());
     meet(

@@ -128,7 +128,7 @@ TEST_CASE("limits nest: the earlier one ends the waits, and only its block has t
 
 TEST_CASE("a deadline, a cancel or a kill of the fiber is no limit of within: the result is the callable's") {
   for (const ending end : {ending::deadline, ending::cancel, ending::kill}) {
-    CAPTURE(name_of(end));
+    CAPTURE(std::string(name_of(end)));
     connection_ends ends;
     run_and_end(end, [&] { CHECK(hook::within(1h, [&] { return receive(ends.client()); }).value() == -1); });
   }

@@ -22,8 +22,8 @@ constexpr auto datagram_ends = two_ends::kind::datagram;
 TEST_CASE("each transfer that is ended at a connection marks it: from then on every transfer fails with ECONNABORTED") {
   for (const ending end : endings)
     for (const transfer& each : transfers) {
-      CAPTURE(name_of(end));
-      CAPTURE(each.name);
+      CAPTURE(std::string(name_of(end)));
+      CAPTURE(std::string(each.name));
       const others beside;
       write_text(beside.filled.out(), "some");
       connection_ends ends;
@@ -48,8 +48,8 @@ TEST_CASE(
     "each poll and select that is ended at a connection reports what it was asked for, with POLLERR, and marks it") {
   for (const ending end : endings)
     for (const polling& each : polls) {
-      CAPTURE(name_of(end));
-      CAPTURE(each.name);
+      CAPTURE(std::string(name_of(end)));
+      CAPTURE(std::string(each.name));
       const others beside;
       connection_ends ends;
       run_and_end(end, [&] {
@@ -64,7 +64,7 @@ TEST_CASE(
 
 TEST_CASE("a poll that is ended reports the connections of its set alone: connected, connecting, of a unix listener") {
   for (const ending end : endings) {
-    CAPTURE(name_of(end));
+    CAPTURE(std::string(name_of(end)));
     connection_ends tcp;
     const full_listener full;
     const local_listener idle;
@@ -109,11 +109,11 @@ TEST_CASE("a poll that is ended reports the connections of its set alone: connec
 }
 
 TEST_CASE("a select that is ended leaves the bits of connections, and clears the others") {
-  connection_ends first, second;
-  second.fill();
-  two_ends pair(stream_ends), pipe(pipe_ends);
   for (const ending end : endings) {
-    CAPTURE(name_of(end));
+    CAPTURE(std::string(name_of(end)));
+    connection_ends first, second;
+    second.fill();
+    two_ends pair(stream_ends), pipe(pipe_ends);
     fd_set in, out;
     FD_ZERO(&in);
     FD_ZERO(&out);
@@ -126,7 +126,6 @@ TEST_CASE("a select that is ended leaves the bits of connections, and clears the
     CHECK_FALSE(FD_ISSET(pipe.in(), &in));
     CHECK_FALSE(FD_ISSET(first.client(), &out));
     CHECK_FALSE(FD_ISSET(second.client(), &in));
-    if (end != ending::limit) continue;
     CHECK(hook::is_marked(first.client()));
     CHECK(hook::is_marked(second.client()));
   }
@@ -142,7 +141,7 @@ TEST_CASE("what is no connection fails with ECANCELED when a poll, select or epo
   connection_ends ends;
   REQUIRE(::epoll_ctl(epoll, EPOLL_CTL_ADD, ends.client(), &event) == 0);
   for (const ending end : endings) {
-    CAPTURE(name_of(end));
+    CAPTURE(std::string(name_of(end)));
     const auto expect = [&](auto call) {
       run_and_end(end, [&] {
         errno = 0;
@@ -152,7 +151,7 @@ TEST_CASE("what is no connection fails with ECANCELED when a poll, select or epo
     };
     for (const int fd : {listener.fd(), datagrams.fd(), pipe.in(), pair.in(), epoll})
       for (const polling& each : polls) {
-        CAPTURE(each.name);
+        CAPTURE(std::string(each.name));
         expect([&] { return each.call(fd, 3'600'000); });
       }
     expect([] { return ::poll(nullptr, 0, -1); });
@@ -172,7 +171,7 @@ TEST_CASE("an ended accept, a receive of a datagram and a read of a pipe mark no
   const local_socket datagrams(SOCK_DGRAM);
   two_ends pipe(pipe_ends), pair(stream_ends);
   for (const ending end : endings) {
-    CAPTURE(name_of(end));
+    CAPTURE(std::string(name_of(end)));
     const auto expect = [&](auto call) {
       run_and_end(end, [&] {
         CHECK(call() == -1);
@@ -200,7 +199,7 @@ TEST_CASE("a connect that is ended marks its socket: at a full listener of TCP a
   REQUIRE(::connect(first, address, sizeof place) == 0);
   const others beside;
   for (const ending end : endings) {
-    CAPTURE(name_of(end));
+    CAPTURE(std::string(name_of(end)));
     const auto expect = [&](int family, const sockaddr* to, socklen_t size) {
       const int fd = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
       run_and_end(end, [&] {
@@ -220,7 +219,7 @@ TEST_CASE("a connect that is ended marks its socket: at a full listener of TCP a
 
 TEST_CASE("a send of which a part went before the end returns its size, and the next transfer fails") {
   for (const ending end : endings) {
-    CAPTURE(name_of(end));
+    CAPTURE(std::string(name_of(end)));
     connection_ends ends;
     run_and_end(end, [&] {
       const ssize_t sent = ::send(ends.client(), buffer.data(), buffer.size(), 0);
@@ -234,7 +233,7 @@ TEST_CASE("a send of which a part went before the end returns its size, and the 
 
 TEST_CASE("each call of a killed fiber at a connection fails and marks it, also a call that need not wait") {
   for (const transfer& each : transfers) {
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     const others beside;
     two_ends pipe(pipe_ends);
     connection_ends ends;
@@ -309,7 +308,7 @@ TEST_CASE("a fiber that waits at a connection which another fiber's end marks ge
 
 TEST_CASE("a call that must not wait marks its connection: while a kill unwinds") {
   for (const polling& each : polls) {
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     const others beside;
     connection_ends ends;
     struct polls_at_end {

@@ -27,7 +27,7 @@ constexpr timespec little{0, 1'000'000}, invalid{0, 1'000'000'000};
 
 // An error number as the result of calls that return one.
 template <class Sleep>
-outcome slept(Sleep sleep) {
+observation slept(Sleep sleep) {
   timespec remaining{5, 5};
   return measure([&] { return sleep(&remaining); },
                  [&] { return std::to_string(remaining.tv_sec) + " " + std::to_string(remaining.tv_nsec); });
@@ -39,36 +39,42 @@ struct semaphore {
   sem_t own;
 };
 
-outcome addresses(const char* host, const char* service, int flags) {
+// glibc leaves errno as its own files left it, but for EAI_SYSTEM.
+observation without_errno(observation observed) {
+  if (observed.result != EAI_SYSTEM) observed.error = 0;
+  return observed;
+}
+
+observation addresses(const char* host, const char* service, int flags) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_flags = flags;
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
-  return measure([&] { return ::getaddrinfo(host, service, &hints, &found); },
-                 [&] {
-                   std::string text;
-                   for (const addrinfo* item = found; item; item = item->ai_next) {
-                     const auto* const address = reinterpret_cast<const sockaddr_in*>(item->ai_addr);
-                     text += std::to_string(ntohl(address->sin_addr.s_addr)) + ":" +
-                             std::to_string(ntohs(address->sin_port)) + " ";
-                   }
-                   if (found) ::freeaddrinfo(found);
-                   return text;
-                 });
+  return without_errno(measure([&] { return ::getaddrinfo(host, service, &hints, &found); },
+                               [&] {
+                                 std::string text;
+                                 for (const addrinfo* item = found; item; item = item->ai_next) {
+                                   const auto* const address = reinterpret_cast<const sockaddr_in*>(item->ai_addr);
+                                   text += std::to_string(ntohl(address->sin_addr.s_addr)) + ":" +
+                                           std::to_string(ntohs(address->sin_port)) + " ";
+                                 }
+                                 if (found) ::freeaddrinfo(found);
+                                 return text;
+                               }));
 }
 
-outcome name_of_loopback(socklen_t host_size, int flags) {
+observation name_of_loopback(socklen_t host_size, int flags) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(80);
   std::array<char, 64> host{}, service{};
-  return measure(
+  return without_errno(measure(
       [&] {
         return ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), sizeof address, host.data(), host_size,
                              service.data(), service.size(), flags);
       },
-      [&] { return std::string(host.data()) + " " + service.data(); });
+      [&] { return std::string(host.data()) + " " + service.data(); }));
 }
 
 std::string text_of(const hostent* host) {
@@ -85,19 +91,19 @@ std::string text_of(const hostent* host) {
 
 // h_errno is read after a failure alone.
 template <class Lookup>
-outcome host_of(Lookup lookup) {
+observation host_of(Lookup lookup) {
   const hostent* host = nullptr;
-  outcome observed = measure([&] { return (host = lookup()) != nullptr; });
+  observation observed = measure([&] { return (host = lookup()) != nullptr; });
   observed.output = host ? text_of(host) : std::to_string(h_errno);
   observed.error = 0;  // glibc leaves an errno of its own files
   return observed;
 }
 template <class Lookup>
-outcome host_into(std::size_t size, Lookup lookup) {
+observation host_into(std::size_t size, Lookup lookup) {
   std::array<char, 4096> bytes{};
   hostent host{}, *found = nullptr;
   int host_error = 0;
-  outcome observed = measure([&] { return lookup(&host, bytes.data(), size, &found, &host_error); });
+  observation observed = measure([&] { return lookup(&host, bytes.data(), size, &found, &host_error); });
   const bool is_own =
       !found || (found == &host && host.h_addr_list[0] >= bytes.data() && host.h_addr_list[0] < bytes.data() + size);
   observed.output = text_of(found) + " " + std::to_string(is_own) + (found ? "" : " " + std::to_string(host_error));
@@ -219,14 +225,14 @@ const row rows[] = {
      [] {
        mutex m(PTHREAD_MUTEX_ERRORCHECK);
        ::pthread_mutex_lock(&m.own);
-       outcome o = measure([&] { return ::pthread_mutex_lock(&m.own); });
+       observation o = measure([&] { return ::pthread_mutex_lock(&m.own); });
        ::pthread_mutex_unlock(&m.own);
        return o;
      }},
     {"pthread_mutex_trylock", "free and held",
      [] {
        mutex m(PTHREAD_MUTEX_NORMAL);
-       outcome o = measure([&] { return ::pthread_mutex_trylock(&m.own); });
+       observation o = measure([&] { return ::pthread_mutex_trylock(&m.own); });
        o.output = std::to_string(::pthread_mutex_trylock(&m.own));
        ::pthread_mutex_unlock(&m.own);
        return o;
@@ -236,7 +242,7 @@ const row rows[] = {
        mutex m(PTHREAD_MUTEX_NORMAL);
        ::pthread_mutex_lock(&m.own);
        const timespec t = in_nanoseconds(CLOCK_REALTIME, 1'000'000);
-       outcome o = measure([&] { return ::pthread_mutex_timedlock(&m.own, &t); });
+       observation o = measure([&] { return ::pthread_mutex_timedlock(&m.own, &t); });
        ::pthread_mutex_unlock(&m.own);
        return o;
      }},
@@ -245,7 +251,7 @@ const row rows[] = {
        mutex m(PTHREAD_MUTEX_NORMAL);
        ::pthread_mutex_lock(&m.own);
        const timespec t = in_nanoseconds(CLOCK_MONOTONIC, 1'000'000);
-       outcome o = measure([&] { return ::pthread_mutex_clocklock(&m.own, CLOCK_MONOTONIC, &t); });
+       observation o = measure([&] { return ::pthread_mutex_clocklock(&m.own, CLOCK_MONOTONIC, &t); });
        ::pthread_mutex_unlock(&m.own);
        return o;
      }},
@@ -266,7 +272,7 @@ const row rows[] = {
      [] {
        const auto before = std::signal(SIGUSR2, ignore);
        struct sigaction a{};
-       outcome o = measure([&] { return ::sigaction(SIGUSR2, nullptr, &a); });
+       observation o = measure([&] { return ::sigaction(SIGUSR2, nullptr, &a); });
        std::signal(SIGUSR2, before);
        o.output = std::to_string(a.sa_flags & SA_RESTART);
        return o;

@@ -19,7 +19,6 @@ constexpr auto stream_ends = two_ends::kind::stream;
 constexpr auto datagram_ends = two_ends::kind::datagram;
 constexpr auto pipe_ends = two_ends::kind::pipe;
 
-void* bad_address() { return reinterpret_cast<void*>(8); }
 int closed_number() { return 900; }
 
 // Two ends with something to read.
@@ -53,13 +52,13 @@ struct text_buffer {
   std::string text() const { return {bytes.begin(), bytes.end()}; }
 };
 
-outcome receive(int fd, std::size_t size, int flags) {
+observation receive(int fd, std::size_t size, int flags) {
   text_buffer buffer;
   return measure([&] { return ::recv(fd, buffer.data(), size, flags); }, [&] { return buffer.text(); });
 }
 
 // A message in two buffers, with its flags and the lengths of its name and control data.
-outcome receive_message(int fd, std::size_t size, int flags) {
+observation receive_message(int fd, std::size_t size, int flags) {
   text_buffer first, second;
   std::array<iovec, 2> parts{iovec{first.data(), 2}, {second.data(), size - 2}};
   alignas(cmsghdr) std::array<char, 64> control{};
@@ -79,7 +78,7 @@ outcome receive_message(int fd, std::size_t size, int flags) {
 }
 
 template <class Send>
-outcome send_descriptors(Send send) {
+observation send_descriptors(Send send) {
   two_ends ends(stream_ends), passed(pipe_ends);
   std::vector<char> bytes(3'000'000, 'x');
   iovec part{bytes.data(), bytes.size()};
@@ -96,7 +95,7 @@ outcome send_descriptors(Send send) {
   const int fd = passed.in();
   std::memcpy(CMSG_DATA(head), &fd, sizeof fd);
   int descriptors = 0;
-  outcome observed;
+  observation observed;
   {
     const beside reader([&] {
       std::vector<char> incoming_bytes(1'000'000);
@@ -130,13 +129,13 @@ outcome send_descriptors(Send send) {
 
 // A stream whose peer goes after a part was sent.
 template <class Send>
-outcome send_to_leaving_peer(Send send) {
+observation send_to_leaving_peer(Send send) {
   static std::atomic<int> signals{0};
   signals = 0;
   const auto before = std::signal(SIGPIPE, [](int) { ++signals; });
   two_ends ends(stream_ends);
   std::vector<char> bytes(4'000'000, 'x');
-  outcome observed;
+  observation observed;
   {
     const beside peer([&] {
       pollfd item{ends.out(), POLLOUT, 0};
@@ -153,27 +152,27 @@ outcome send_to_leaving_peer(Send send) {
 }
 
 template <class Send>
-outcome send_to_closed(Send send) {
+observation send_to_closed(Send send) {
   static std::atomic<int> signals{0};
   signals = 0;
   const auto before = std::signal(SIGPIPE, [](int) { ++signals; });
   two_ends ends(stream_ends);
   ends.close_in();
   char byte = 'x';
-  outcome observed = measure([&] { return send(ends.out(), &byte, 1); });
+  observation observed = measure([&] { return send(ends.out(), &byte, 1); });
   std::signal(SIGPIPE, before);
   observed.output = std::to_string(signals) + " signals";
   return observed;
 }
 
-outcome with_nonblocking(outcome (*run)(int fd)) {
+observation with_nonblocking(observation (*run)(int fd)) {
   two_ends ends(stream_ends);
   REQUIRE(::fcntl(ends.in(), F_SETFL, O_NONBLOCK) == 0);
   return run(ends.in());
 }
 
 template <class Call>
-outcome batch_outcome(Call call, std::size_t count = 2) {
+observation batch_outcome(Call call, std::size_t count = 2) {
   std::array<text_buffer, 2> buffers;
   std::array<iovec, 2> parts;
   std::array<mmsghdr, 2> all{};
@@ -189,7 +188,7 @@ outcome batch_outcome(Call call, std::size_t count = 2) {
                  });
 }
 
-outcome polled(std::vector<pollfd> set, int milliseconds) {
+observation polled(std::vector<pollfd> set, int milliseconds) {
   return measure([&] { return ::poll(set.data(), set.size(), milliseconds); },
                  [&] {
                    std::string events;
@@ -200,7 +199,7 @@ outcome polled(std::vector<pollfd> set, int milliseconds) {
 
 // Of numbers that differ from run to run: which of the sets' bits are set, in the order of `numbers`.
 template <class Call>
-outcome selected(const std::vector<int>& numbers, Call call) {
+observation selected(const std::vector<int>& numbers, Call call) {
   fd_set in, out, other;
   FD_ZERO(&in);
   FD_ZERO(&out);
@@ -241,7 +240,7 @@ struct epoll_set {
 };
 
 template <class Call>
-outcome epolled(Call call) {
+observation epolled(Call call) {
   filled_ends ends;
   const epoll_set set;
   set.add(ends.in());
@@ -250,10 +249,10 @@ outcome epolled(Call call) {
                  [&] { return std::to_string(event.events) + " " + std::to_string(event.data.u32); });
 }
 
-outcome connected(int (*connect_to)(int fd, const local_listener& listener), int flags = 0) {
+observation connected(int (*connect_to)(int fd, const local_listener& listener), int flags = 0) {
   const local_listener listener;
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
-  outcome observed =
+  observation observed =
       measure([&] { return connect_to(fd, listener); }, [&] { return std::to_string(::fcntl(fd, F_GETFL)); });
   ::close(fd);
   return observed;
@@ -263,14 +262,14 @@ int connect_once(int fd, const local_listener& listener) {
 }
 
 template <class Accept>
-outcome accepted(Accept accept_from) {
+observation accepted(Accept accept_from) {
   const local_listener listener;
   const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   REQUIRE(::connect(client, listener.address(), local_listener::size) == 0);
   sockaddr_storage name{};
   socklen_t size = sizeof name;
   int fd = -1;
-  outcome observed =
+  observation observed =
       measure([&] { return (fd = accept_from(listener.fd(), reinterpret_cast<sockaddr*>(&name), &size)) >= 0; });
   observed.output = std::to_string(size) + " " + std::to_string(name.ss_family) + " " +
                     std::to_string(::fcntl(fd, F_GETFD)) + " " + std::to_string(::fcntl(fd, F_GETFL));
@@ -346,8 +345,8 @@ const row rows[] = {
      }},
     {"recv", "MSG_ERRQUEUE",
      [] {
-       two_ends e(stream_ends);
-       return receive(e.in(), 9, MSG_ERRQUEUE);
+       connection_ends e;
+       return receive(e.client(), 9, MSG_ERRQUEUE);
      }},
     {"recv", "MSG_OOB",
      [] {
@@ -380,7 +379,7 @@ const row rows[] = {
        const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
        REQUIRE(::connect(client, l.address(), local_listener::size) == 0);
        const int fd = ::accept4(l.fd(), nullptr, nullptr, SOCK_CLOEXEC);
-       const outcome observed = receive(fd, 9, 0);
+       const observation observed = receive(fd, 9, 0);
        ::close(fd);
        ::close(client);
        return observed;
@@ -520,8 +519,8 @@ const row rows[] = {
      [] {
        two_ends e(stream_ends);
        set_limit(e.out(), SO_SNDTIMEO, 2000);
-       outcome o = measure([&] { return ::send(e.out(), buffer.data(), buffer.size(), 0); });
-       const outcome second = measure([&] { return ::send(e.out(), buffer.data(), buffer.size(), 0); });
+       observation o = measure([&] { return ::send(e.out(), buffer.data(), buffer.size(), 0); });
+       const observation second = measure([&] { return ::send(e.out(), buffer.data(), buffer.size(), 0); });
        o.result = o.result > 0 && o.result < long(buffer.size());
        o.output = std::to_string(second.result) + " " + std::to_string(second.error);
        return o;
@@ -600,7 +599,7 @@ const row rows[] = {
      [] {
        const local_socket s;
        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-       outcome o = measure([&] { return ::connect(fd, s.address(), local_socket::size); });
+       observation o = measure([&] { return ::connect(fd, s.address(), local_socket::size); });
        ::close(fd);
        return o;
      }},
@@ -627,7 +626,7 @@ const row rows[] = {
        const full_listener l;
        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
        set_limit(fd, SO_SNDTIMEO, 2000);
-       outcome o = measure([&] { return ::connect(fd, l.address(), local_listener::size); });
+       observation o = measure([&] { return ::connect(fd, l.address(), local_listener::size); });
        ::close(fd);
        return o;
      }},
@@ -729,7 +728,8 @@ const row rows[] = {
        two_ends p(pipe_ends);
        p.close_out();
        return selected({p.in()}, [](int end, fd_set* in, fd_set*, fd_set*) {
-         return ::select(end, in, nullptr, nullptr, nullptr);
+         timeval time{0, 50'000};
+         return ::select(end, in, nullptr, nullptr, &time);
        });
      }},
     {"select", "a pipe without a reader",
@@ -738,7 +738,12 @@ const row rows[] = {
        p.close_in();
        return selected({p.out()}, select_at_once);
      }},
-    {"select", "a closed number", [] { return selected({closed_number()}, select_at_once); }},
+    {"select", "a closed number",
+     [] {
+       const int fd = ::dup(0);
+       ::close(fd);
+       return selected({fd}, select_at_once);
+     }},
     {"select", "a negative end",
      [] { return measure([] { return ::select(-1, nullptr, nullptr, nullptr, nullptr); }); }},
     {"select", "a negative time",
@@ -752,7 +757,7 @@ const row rows[] = {
      [] {
        two_ends e(stream_ends);
        timeval t{0, 2000};
-       outcome o = selected(
+       observation o = selected(
            {e.in()}, [&](int end, fd_set* in, fd_set*, fd_set*) { return ::select(end, in, nullptr, nullptr, &t); });
        o.output += std::to_string(t.tv_sec) + " " + std::to_string(t.tv_usec);
        return o;

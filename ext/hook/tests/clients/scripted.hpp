@@ -171,7 +171,7 @@ void end_while_connecting(ending end) {
 template <class Client>
 void end_in_each_state() {
   for (const ending end : endings) {
-    CAPTURE(name_of(end));
+    CAPTURE(std::string(name_of(end)));
     end_while_connecting<Client>(end);
     end_while_sending<Client>(end);
     end_while_reading<Client>(end);
