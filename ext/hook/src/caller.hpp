@@ -83,23 +83,23 @@ bool run_on_pool(void (*run)(void* with), void* with) noexcept;
 // Calls f() on the pool; returns its result. Without an error errno stays as it was.
 template <class F>
 auto on_pool(F f) noexcept -> decltype(f()) {
-  struct call {
+  struct pooled_call {
     F& f;
-    decltype(f()) got{};
+    decltype(f()) result{};
     int error = 0;
-  } what{f};
-  const int kept = errno;
+  } job{f};
+  const int error_before = errno;
   const bool ran = run_on_pool(
       [](void* with) {
-        auto& self = *static_cast<call*>(with);
+        auto& self = *static_cast<pooled_call*>(with);
         errno = 0;
-        self.got = self.f();
+        self.result = self.f();
         self.error = errno;
       },
-      &what);
+      &job);
   if (!ran) return static_cast<decltype(f())>(-1);
-  errno = what.got < 0 ? what.error : kept;
-  return what.got;
+  errno = job.result < 0 ? job.error : error_before;
+  return job.result;
 }
 
 }}}  // namespace hocket::hook

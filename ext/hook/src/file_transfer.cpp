@@ -30,12 +30,17 @@ class buffer {
   void* const data_;
 };
 
+// After a failed step of a transfer: an end of the fiber leaves the connection in doubt.
+void abandon_if_ended(int fd) noexcept {
+  if (errno == ECANCELED || errno == ETIMEDOUT || errno == ECONNABORTED) abandon(fd);
+}
+
 constexpr size_t most_bytes = 0x7fff'f000;  // of one call: sendfile(2)
 
 // Moves a block that begins at `at`. Returns its size; 0 at the end of the file.
 ssize_t move_block(int to, int from, off_t at, size_t size, void* through) noexcept {
-  const ssize_t got = ::pread64(from, through, size, at);
-  return got <= 0 ? got : ::write(to, through, static_cast<size_t>(got));
+  const ssize_t count = ::pread64(from, through, size, at);
+  return count <= 0 ? count : ::write(to, through, static_cast<size_t>(count));
 }
 
 // Moves bytes from `at` on; the file's own position stays.
@@ -45,11 +50,12 @@ ssize_t move_from(int to, int from, off_t at, size_t size) noexcept {
   size_t moved = 0;
   while (moved != size) {
     const size_t block = std::min(size - moved, buffer::size);
-    const ssize_t got = move_block(to, from, at + static_cast<off_t>(moved), block, through.data());
-    if (got < 0 && errno == EISDIR) errno = EINVAL;  // as sendfile(2): its call for 0 bytes does not find a folder
-    if (got < 0) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
-    moved += static_cast<size_t>(got);
-    if (static_cast<size_t>(got) != block) break;
+    const ssize_t count = move_block(to, from, at + static_cast<off_t>(moved), block, through.data());
+    if (count < 0) abandon_if_ended(to);               // also if the read of the file was ended
+    if (count < 0 && errno == EISDIR) errno = EINVAL;  // as sendfile(2): its call for 0 bytes does not find a folder
+    if (count < 0) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
+    moved += static_cast<size_t>(count);
+    if (static_cast<size_t>(count) != block) break;
   }
   return static_cast<ssize_t>(moved);
 }
@@ -83,7 +89,7 @@ ssize_t splice_hooked(int from, off_t* from_at, int to, off_t* to_at, size_t siz
   if (!await_ready(from, direction::in)) return abandon(to), -1;
   if (!await_ready(to, direction::out)) return abandon(from), -1;
   const ssize_t moved = on_pool(call);
-  if (moved < 0 && (errno == ECANCELED || errno == ETIMEDOUT)) abandon(from), abandon(to);  // it did not begin
+  if (moved < 0) abandon_if_ended(from), abandon_if_ended(to);  // on the pool it has not begun
   return moved;
 }
 

@@ -86,17 +86,20 @@ ssize_t received(ssize_t size, msghdr* message) noexcept {
 }
 
 // With MSG_WAITALL on a stream it waits for all. The sender's address and control data belong to the first part.
-ssize_t recvmsg_hooked(int fd, msghdr* what, int flags) noexcept {
+ssize_t recvmsg_hooked(int fd, msghdr* message, int flags) noexcept {
   if (!may_begin(fd)) return -1;
-  if (never_waits(flags)) return received(raw::recvmsg(fd, what, flags), what);
+  if (never_waits(flags)) return received(raw::recvmsg(fd, message, flags), message);
   const int now = flags | MSG_DONTWAIT;
-  const ssize_t first = received(until_done(fd, direction::in, [&] { return raw::recvmsg(fd, what, now); }), what);
-  if (first <= 0 || !wants_all(flags) || !is_stream(fd) || (what->msg_flags & (MSG_EOR | MSG_TRUNC | MSG_CTRUNC)) != 0)
+  const ssize_t first =
+      received(until_done(fd, direction::in, [&] { return raw::recvmsg(fd, message, now); }), message);
+  if (first <= 0 || !wants_all(flags) || !is_stream(fd) ||
+      (message->msg_flags & (MSG_EOR | MSG_TRUNC | MSG_CTRUNC)) != 0)
     return first;
-  const size_t size = size_of(what->msg_iov, static_cast<int>(what->msg_iovlen)), moved = static_cast<size_t>(first);
+  const size_t size = size_of(message->msg_iov, static_cast<int>(message->msg_iovlen)),
+               moved = static_cast<size_t>(first);
   if (moved >= size) return first;
   const ssize_t rest = until_all_is_moved(fd, direction::in, size - moved, [&](size_t more) {
-    return with_parts_from(what->msg_iov, static_cast<int>(what->msg_iovlen), moved + more,
+    return with_parts_from(message->msg_iov, static_cast<int>(message->msg_iovlen), moved + more,
                            [&](const iovec* list, int left) {
                              msghdr part{};
                              part.msg_iov = const_cast<iovec*>(list);
@@ -178,10 +181,10 @@ ssize_t __recvfrom_chk(int fd, void* data, size_t size, size_t space, int flags,
   hook::expect_room(size, space);
   return recvfrom(fd, data, size, flags, from, room);
 }
-ssize_t recvmsg(int fd, msghdr* what, int flags) {
+ssize_t recvmsg(int fd, msghdr* message, int flags) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::is_refused(fd) ? -1 : hook::received(hook::next.recvmsg(fd, what, flags), what);
-  return hook::quietly([&] { return hook::recvmsg_hooked(fd, what, flags); });
+    return hook::is_refused(fd) ? -1 : hook::received(hook::next.recvmsg(fd, message, flags), message);
+  return hook::quietly([&] { return hook::recvmsg_hooked(fd, message, flags); });
 }
 int recvmmsg(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) {
   if (!hook::is_hooked()) [[likely]]

@@ -66,7 +66,7 @@ class silent_resolver {
   std::vector<std::string> questions_;
 };
 
-int look_up(const char* host) {
+int resolve_name(const char* host) {
   addrinfo* found = nullptr;
   return ::getaddrinfo(host, "80", nullptr, &found);
 }
@@ -107,7 +107,7 @@ TEST_CASE("a deadline and a limit end a lookup, whether it has begun or not") {
   silent_resolver resolver;
   for (const ending end : {ending::deadline, ending::limit})
     run_and_end(end, [] {
-      CHECK(look_up("somewhere.example") == EAI_SYSTEM);
+      CHECK(resolve_name("somewhere.example") == EAI_SYSTEM);
       CHECK(errno == ETIMEDOUT);
     });
   resolver.answer(2);
@@ -120,7 +120,7 @@ TEST_CASE("beside many silent lookups files are opened and numbers answered; wha
   bool opened = false, numeric = false, with_service = false;
   loop lp;
   for (int i = 0; i < lookups; ++i)
-    waiting.push_back(spawn(lp, hook::hooked([] { CHECK(look_up("somewhere.example") == EAI_SYSTEM); })));
+    waiting.push_back(spawn(lp, hook::hooked([] { CHECK(resolve_name("somewhere.example") == EAI_SYSTEM); })));
   spawn(lp, hook::hooked([&] {
           resolver.await_begun(most_at_once);
           const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
