@@ -46,9 +46,10 @@ bool patience::wait() noexcept {
     }
     limit_ = limit_of(fd_, limit_option_of(way_));
   }
-  const wait_result how = wait_once();
-  if (how == wait_result::late) errno = EAGAIN;
-  return how == wait_result::ready;
+  const wait_result end = wait_once();
+  if (end == wait_result::late) errno = EAGAIN;
+  if (end == wait_result::ended) abandon(fd_);
+  return end == wait_result::ready && !is_refused(fd_);
 }
 
 }}}  // namespace hocket::hook

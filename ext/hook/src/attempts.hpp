@@ -25,7 +25,8 @@ class patience {
  public:
   patience(int fd, direction way) noexcept : fd_(fd), way_(way) {}
 
-  // After an attempt that would block. True: try again. False: the call ends with errno.
+  // After an attempt that would block. True: try again. False: the call ends with errno. If the fiber was ended, or
+  // must not wait, then a connected socket is marked: also if a part was moved.
   bool wait() noexcept;
   // A part was moved: the waits were not in vain.
   void note_part() noexcept { in_vain_ = 0; }

@@ -15,6 +15,7 @@
 #include "signal_scope.hpp"
 #include "watched_fds.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
@@ -26,8 +27,6 @@ using hocket::detail::wait_end;
 
 namespace {
 
-int error_of(wait_end how) noexcept { return how == wait_end::timed_out ? ETIMEDOUT : ECANCELED; }
-
 bool is_stopped() noexcept {
   const stop_source* const stop = current_context().stop();
   return stop && stop->requested() != stop_level::none;
@@ -37,18 +36,31 @@ bool is_killed() noexcept {
   return stop && stop->killed();
 }
 
+// A wait was ended by a deadline: of the fiber, of hook::within(), or of a manager, which stops the fiber for it.
+wait_result end_by_deadline() noexcept {
+  scope_access::report_deadline(current_context().deadline());
+  errno = ETIMEDOUT;
+  return wait_result::ended;
+}
+
+wait_result refuse_to_wait() noexcept {
+  errno = ECANCELED;
+  return wait_result::ended;
+}
+
+// Errors of the descriptor itself. After any other error its call has no answer: without memory, for example.
+bool is_of_descriptor(int error) noexcept { return error == EBADF || error == EPERM; }
+
 // Translates the error of an awaited operation. If a wait was cancelled without a stop, then stop_polling() ended it:
 // the fd was closed.
 wait_result failed(std::error_code error, time_point limit) noexcept {
   if (error == std::errc::timed_out) {
-    if (limit != time_point::max() && limit <= current_context().deadline()) return wait_result::late;
-    errno = ETIMEDOUT;
-  } else if (error == std::errc::operation_canceled || error == errc::killed) {
-    errno = is_stopped() ? ECANCELED : EBADF;
-  } else {
-    errno = error.value();
+    const bool is_own_limit = limit != time_point::max() && limit <= current_context().deadline();
+    return is_own_limit && !is_stopped() ? wait_result::late : end_by_deadline();
   }
-  return wait_result::ended;
+  if (error == std::errc::operation_canceled || error == errc::killed) errno = is_stopped() ? ECANCELED : EBADF;
+  else errno = error.value();
+  return is_of_descriptor(errno) ? wait_result::failed : wait_result::ended;
 }
 
 // Awaits on a stack with C frames: no exception may pass them.
@@ -59,7 +71,7 @@ wait_result await_in_c(Operation&& what, time_point limit) noexcept {
     const auto got = await(std::forward<Operation>(what).until(limit).reporting_kill());
     return got ? wait_result::ready : failed(got.error(), limit);
   } catch (const std::bad_alloc&) {
-    errno = ENOMEM;
+    errno = ENOMEM;  // the call has no answer
     return wait_result::ended;
   }
 }
@@ -79,7 +91,8 @@ bool is_copied(const control_block& fiber) noexcept {
 time_point now() noexcept { return hocket::detail::time_here(); }
 
 bool only_tries() noexcept {
-  return scope_access::only_tries(scope_access::innermost()) || in_signal_handler() || std::uncaught_exceptions() != 0;
+  return scope_access::only_tries(scope_access::innermost()) || in_signal_handler() ||
+         (std::uncaught_exceptions() != 0 && is_killed());
 }
 
 constinit primitive::atomic<bool> some_ask_may_park{false};
@@ -98,36 +111,41 @@ bool may_begin() noexcept {
   if (!hocket::detail::spend_budget<1>() || only_tries()) return true;
   const wait_end ended = hocket::detail::pause_fiber(stop_level::none, time_point::max().time_since_epoch().count());
   if (ended == wait_end::none) return true;
-  errno = error_of(ended);
+  if (ended == wait_end::timed_out) static_cast<void>(end_by_deadline());
+  else errno = ECANCELED;
+  return false;
+}
+
+bool may_begin(int fd) noexcept {
+  if (may_begin()) return !is_refused(fd);
+  abandon(fd);
   return false;
 }
 
 wait_result wait_for(int fd, short events, time_point limit) noexcept {
-  if (only_tries()) {
-    errno = ECANCELED;
-    return wait_result::ended;
-  }
+  if (only_tries()) return refuse_to_wait();
   const watched_fd mark(fd);
   return await_in_c(primitive::operation<hocket::detail::readiness_operation>(std::in_place, {}, fd, events), limit);
 }
 
 wait_result wait_for(std::span<pollfd> fds, time_point limit) noexcept {
-  if (fds.empty()) return wait_until(limit) == wait_result::ready ? wait_result::late : wait_result::ended;
-  if (only_tries()) {
-    errno = ECANCELED;
-    return wait_result::ended;
+  if (fds.empty()) {
+    const wait_result end = wait_until(limit);
+    return end == wait_result::ready ? wait_result::late : end;
   }
+  if (only_tries()) return refuse_to_wait();
   const watched_fds mark(fds);
   return await_in_c(poll_fds(fds), limit);
 }
 
 wait_result wait_until(time_point limit) noexcept {
-  if (only_tries()) {
-    errno = ECANCELED;
-    return wait_result::ended;
-  }
+  if (only_tries()) return refuse_to_wait();
   if (limit == time_point::max()) return await_in_c(sleep_until(time_point::max()), limit);
   return await_in_c(sleep_until(limit), time_point::max());
+}
+
+bool wait_until_set(event& awaited) noexcept {
+  return await_in_c(awaited.wait(), time_point::max()) == wait_result::ready;
 }
 
 bool run_on_pool(void (*run)(void* with), void* with) noexcept {
@@ -149,9 +167,30 @@ bool run_on_pool(void (*run)(void* with), void* with) noexcept {
     if (how == wait_result::ready) return true;
     if (errno != EAGAIN) return false;
     job.refusal = {};  // the pool's queue is full
-    if (wait_until(deadline_after(now(), std::chrono::milliseconds(5))) == wait_result::ended) return false;
+    if (wait_until(deadline_after(now(), std::chrono::milliseconds(5))) != wait_result::ready) return false;
   }
 }
+
+// --- limits
+
+namespace detail {
+
+namespace {
+
+// The inheritance of the running code, with `limit` as one deadline more.
+inheritance limited(time_point limit) noexcept {
+  const context& ctx = current_context();
+  return {ctx.stop(), std::min(ctx.deadline(), limit), ctx.bindings()};
+}
+
+}  // namespace
+
+limit_block::limit_block(duration limit) : limit_block(deadline_after(hook::now(), limit)) {}
+limit_block::limit_block(time_point limit) : block_(limited(limit)) { scope_access::set_limit(scope_, limit); }
+
+bool limit_block::has_ended_a_wait() const noexcept { return scope_access::has_ended_a_wait(scope_); }
+
+}  // namespace detail
 
 // --- scopes
 
@@ -185,6 +224,12 @@ control_block* scope_access::fiber_here() noexcept {
     expects(current_executor() == nullptr, "a hook::scope in a task, or in a job",
             "a task has no stack to park: spawn a fiber, or call the client by blocking()", current_context().name());
   return running;
+}
+
+void scope_access::report_deadline(time_point deadline) noexcept {
+  if (deadline == time_point::max()) return;
+  for (scope* current = &innermost(); current; current = current->outer_)
+    if (current->limit_ == deadline) current->limit_has_ended_a_wait_ = true;
 }
 
 scope& scope_access::innermost() noexcept {

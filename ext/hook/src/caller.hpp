@@ -7,6 +7,9 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/hook/hook.hpp>
+#include <hocket/sync/event.hpp>
+
+#include "marked_sockets.hpp"
 
 #include <cerrno>
 #include <cstddef>
@@ -36,16 +39,24 @@ bool may_begin() noexcept;
 // For tests: each hooked call calls it first. Null: nothing is called.
 using call_seam = void (*)();
 extern call_seam at_each_call;
+// may_begin() for a call at `fd`. A marked socket refuses the call; a call that is ended before it begins marks its
+// socket (marked_sockets.hpp).
+bool may_begin(int fd) noexcept;
 // Whether the fiber must not wait now; see hook.hpp.
 bool only_tries() noexcept;
 
-enum class wait_result { ready, late, ended };  // ended: see errno
+// late: the call's own limit has passed. ended: the fiber was cancelled or killed, its deadline or the limit of a
+// hook::within() has passed, or it must not wait (only_tries()); see errno. failed: see errno.
+enum class wait_result { ready, late, ended, failed };
 // Parks the fiber until the system reports one of these events of poll(2), or until `limit`.
 wait_result wait_for(int fd, short events, time_point limit) noexcept;
 // Parks the fiber until one of several numbers is ready, and fills in their events.
 wait_result wait_for(std::span<pollfd> fds, time_point limit) noexcept;
 // Parks the fiber until `limit`.
 wait_result wait_until(time_point limit) noexcept;
+
+// Parks the fiber until the event is set. False: it was ended, see errno.
+bool wait_until_set(event& awaited) noexcept;
 
 time_point now() noexcept;
 
@@ -69,25 +80,26 @@ inline bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBL
 // Calls run(with) on a thread of the pool. False: it did not run, see errno.
 bool run_on_pool(void (*run)(void* with), void* with) noexcept;
 
-// Calls f() on the pool; returns its result and sets its errno.
+// Calls f() on the pool; returns its result. Without an error errno stays as it was.
 template <class F>
 auto on_pool(F f) noexcept -> decltype(f()) {
-  struct call {
+  struct pooled_call {
     F& f;
-    decltype(f()) got{};
+    decltype(f()) result{};
     int error = 0;
-  } what{f};
+  } job{f};
+  const int error_before = errno;
   const bool ran = run_on_pool(
       [](void* with) {
-        auto& self = *static_cast<call*>(with);
+        auto& self = *static_cast<pooled_call*>(with);
         errno = 0;
-        self.got = self.f();
+        self.result = self.f();
         self.error = errno;
       },
-      &what);
+      &job);
   if (!ran) return static_cast<decltype(f())>(-1);
-  errno = what.error;
-  return what.got;
+  errno = job.result < 0 ? job.error : error_before;
+  return job.result;
 }
 
 }}}  // namespace hocket::hook

@@ -37,12 +37,19 @@ int connect_at_once(int fd, const sockaddr* to, socklen_t size, long flags) noex
   return done;
 }
 
+// A connect was ended, see errno. The socket is marked, whatever its state.
+int end_connect(int fd) noexcept {
+  if (mark_stream(fd) && errno == ECANCELED) errno = ECONNABORTED;
+  return -1;
+}
+
 // If SO_SNDTIMEO ends the wait, connect(2) fails with EINPROGRESS.
 int await_connection(int fd, time_point limit) noexcept {
   for (pollfd one{fd, POLLOUT, 0}; raw::poll(&one, 1, 0) == 0;) {  // an event may be of an earlier file with this fd
     switch (wait_for(fd, POLLOUT, limit)) {
       case wait_result::late: return fail<int>(EINPROGRESS);
-      case wait_result::ended: return -1;
+      case wait_result::ended: return end_connect(fd);
+      case wait_result::failed: return -1;
       case wait_result::ready: break;
     }
   }
@@ -50,17 +57,26 @@ int await_connection(int fd, time_point limit) noexcept {
   return error == 0 ? 0 : fail<int>(error);
 }
 
+// connect(2) that was made non-blocking leaves the socket connecting until the next call: without that call a second
+// connect() of the program would succeed instead of EISCONN.
+int finish_connect(int fd, const sockaddr* to, socklen_t size, time_point limit) noexcept {
+  if (await_connection(fd, limit) != 0) return -1;
+  static_cast<void>(raw::connect(fd, to, size));
+  return 0;
+}
+
 // For a unix listener whose backlog is full: no event reports room.
 int connect_when_there_is_room(int fd, const sockaddr* to, socklen_t size, long flags, time_point limit) noexcept {
   for (growing_pause pause;;) {
     const int done = connect_at_once(fd, to, size, flags);
     if (done == 0 || errno != EAGAIN || now() >= limit) return done;
-    if (wait_until(std::min(limit, pause.end())) == wait_result::ended) return -1;
+    if (wait_until(std::min(limit, pause.end())) != wait_result::ready) return end_connect(fd);
   }
 }
 
 int connect_hooked(int fd, const sockaddr* to, socklen_t size) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin()) return end_connect(fd);
+  if (is_refused(fd)) return -1;
   const long flags = raw::fcntl(fd, F_GETFL, nullptr);
   if (flags < 0) return -1;
   if ((flags & O_NONBLOCK) != 0) return raw::connect(fd, to, size);
@@ -68,7 +84,7 @@ int connect_hooked(int fd, const sockaddr* to, socklen_t size) noexcept {
   const int done = connect_at_once(fd, to, size, flags);
   if (done == 0) return 0;
   if (errno == EAGAIN && to->sa_family == AF_UNIX) return connect_when_there_is_room(fd, to, size, flags, limit);
-  return errno == EINPROGRESS || errno == EALREADY ? await_connection(fd, limit) : -1;
+  return errno == EINPROGRESS || errno == EALREADY ? finish_connect(fd, to, size, limit) : -1;
 }
 
 // Numbers with equal low bits share a mutex. No fiber waits for it: if it is locked, the fiber tries again later.
@@ -95,7 +111,7 @@ bool is_listener(int fd) noexcept {
 }
 
 int accept_hooked(int fd, sockaddr* from, socklen_t* room, int flags) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin()) return -1;  // a listener is never marked
   if (!blocks(fd) || !is_listener(fd)) return raw::accept4(fd, from, room, flags);
   return static_cast<int>(
       until_done(fd, direction::in, [&]() -> ssize_t { return accept_if_ready(fd, from, room, flags); }));
@@ -110,7 +126,7 @@ extern "C" {
 
 int connect(int fd, const sockaddr* to, socklen_t size) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.connect(fd, to, size);
+    return hook::is_refused(fd) ? -1 : hook::next.connect(fd, to, size);
   return hook::quietly([&] { return hook::connect_hooked(fd, to, size); });
 }
 int accept(int fd, sockaddr* from, socklen_t* room) {

@@ -4,14 +4,20 @@
 // some file systems. Results of a try:
 //   EAGAIN       a regular file: its bytes are not in the cache, so the call runs on the pool. Else the fiber waits.
 //   EOPNOTSUPP   no try is possible. The call runs on the pool: for a file at once, else when poll(2) reports it ready.
+//
+// Hazard: if the peer closes a socket of which a part was written, then the next pwritev2(2) raises SIGPIPE. write(2)
+// of a thread returns the size of the part, and raises none. Prevented by sendmsg(2) with MSG_NOSIGNAL for the rest. A
+// pipe raises SIGPIPE also in a thread.
 #include "attempts.hpp"
 #include "checked_room.hpp"
 #include "files.hpp"
 #include "next.hpp"
 #include "parts.hpp"
 
+#include <cstdint>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -53,7 +59,7 @@ ssize_t read_somehow(int fd, Size size, Try try_now, Call call, Rest read_rest) 
 // the system reports it.
 template <class Size, class Try, class Call>
 ssize_t write_somehow(int fd, Size size, Try try_from, Call call_from) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin(fd)) return -1;
   const ssize_t first = try_from(0);
   if (first < 0 && (errno == EOPNOTSUPP || errno == ENOSYS))
     return call_when_ready(fd, direction::out, [&] { return call_from(0); });
@@ -85,12 +91,12 @@ ssize_t read_begun(int fd, const iovec* parts, int count, off_t at, int flags) n
 }
 
 ssize_t read_hooked(int fd, const iovec* parts, int count, off_t at, int flags) noexcept {
-  return may_begin() ? read_begun(fd, parts, count, at, flags) : -1;
+  return may_begin(fd) ? read_begun(fd, parts, count, at, flags) : -1;
 }
 
 // A socket takes one call; for another file it fails with ENOTSOCK.
 ssize_t read_socket_or_other(int fd, void* data, size_t size) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin(fd)) return -1;
   const auto receive = [&] { return raw::recv(fd, data, size, MSG_DONTWAIT); };
   const iovec whole{data, size};
   if (size == 0) return read_begun(fd, &whole, 1, at_its_place, 0);  // recv() would take a message
@@ -108,10 +114,31 @@ ssize_t write_parts(int fd, const iovec* parts, int count, off_t at, int flags, 
   });
 }
 
+bool is_socket(int fd) noexcept {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return ::syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0;
+}
+
+// To a socket, of which the first `from` bytes were written.
+ssize_t send_parts(int fd, const iovec* parts, int count, size_t from) noexcept {
+  return with_parts_from(parts, count, from, [&](const iovec* rest, int rest_count) {
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(rest);
+    message.msg_iovlen = static_cast<size_t>(rest_count);
+    return raw::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  });
+}
+
 ssize_t write_hooked(int fd, const iovec* parts, int count, off_t at, int flags) noexcept {
+  enum class kind : std::uint8_t { unknown, socket, other } file = kind::unknown;
   return write_somehow(
       fd, [&] { return size_of(parts, count); },
-      [&](size_t from) { return write_parts(fd, parts, count, at, flags | RWF_NOWAIT, from); },
+      [&](size_t from) {
+        if (from != 0 && file == kind::unknown) file = is_socket(fd) ? kind::socket : kind::other;
+        if (from != 0 && file == kind::socket) return send_parts(fd, parts, count, from);
+        return write_parts(fd, parts, count, at, flags | RWF_NOWAIT, from);
+      },
       [&](size_t from) { return write_parts(fd, parts, count, at, flags, from); });
 }
 
@@ -130,7 +157,7 @@ extern "C" {
 
 ssize_t read(int fd, void* data, size_t size) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.read(fd, data, size);
+    return hook::is_refused(fd) ? -1 : hook::next.read(fd, data, size);
   return hook::quietly([&] { return hook::read_socket_or_other(fd, data, size); });
 }
 ssize_t __read_chk(int fd, void* data, size_t size, size_t room) {
@@ -139,7 +166,7 @@ ssize_t __read_chk(int fd, void* data, size_t size, size_t room) {
 }
 ssize_t readv(int fd, const iovec* parts, int count) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.readv(fd, parts, count);
+    return hook::is_refused(fd) ? -1 : hook::next.readv(fd, parts, count);
   return hook::quietly([&] { return hook::read_hooked(fd, parts, count, -1, 0); });
 }
 ssize_t pread64(int fd, void* data, size_t size, off64_t at) {
@@ -165,7 +192,7 @@ ssize_t preadv64(int fd, const iovec* parts, int count, off64_t at) {
 ssize_t preadv(int fd, const iovec* parts, int count, off_t at) { return preadv64(fd, parts, count, at); }
 ssize_t preadv64v2(int fd, const iovec* parts, int count, off64_t at, int flags) {
   if (!hook::is_hooked() || (flags & RWF_NOWAIT) != 0) [[likely]]
-    return hook::next.preadv2(fd, parts, count, at, flags);
+    return hook::is_refused(fd) ? -1 : hook::next.preadv2(fd, parts, count, at, flags);
   return hook::quietly([&] { return hook::read_hooked(fd, parts, count, at, flags); });
 }
 ssize_t preadv2(int fd, const iovec* parts, int count, off_t at, int flags) {
@@ -174,13 +201,13 @@ ssize_t preadv2(int fd, const iovec* parts, int count, off_t at, int flags) {
 
 ssize_t write(int fd, const void* data, size_t size) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.write(fd, data, size);
+    return hook::is_refused(fd) ? -1 : hook::next.write(fd, data, size);
   const iovec whole{const_cast<void*>(data), size};
   return hook::quietly([&] { return hook::write_hooked(fd, &whole, 1, -1, 0); });
 }
 ssize_t writev(int fd, const iovec* parts, int count) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.writev(fd, parts, count);
+    return hook::is_refused(fd) ? -1 : hook::next.writev(fd, parts, count);
   return hook::quietly([&] { return hook::write_hooked(fd, parts, count, -1, 0); });
 }
 ssize_t pwrite64(int fd, const void* data, size_t size, off64_t at) {
@@ -198,7 +225,7 @@ ssize_t pwritev64(int fd, const iovec* parts, int count, off64_t at) {
 ssize_t pwritev(int fd, const iovec* parts, int count, off_t at) { return pwritev64(fd, parts, count, at); }
 ssize_t pwritev64v2(int fd, const iovec* parts, int count, off64_t at, int flags) {
   if (!hook::is_hooked() || (flags & RWF_NOWAIT) != 0) [[likely]]
-    return hook::next.pwritev2(fd, parts, count, at, flags);
+    return hook::is_refused(fd) ? -1 : hook::next.pwritev2(fd, parts, count, at, flags);
   return hook::quietly([&] { return hook::write_hooked(fd, parts, count, at, flags); });
 }
 ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags) {

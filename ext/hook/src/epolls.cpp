@@ -1,4 +1,7 @@
 // epoll_wait, epoll_pwait, epoll_pwait2: the fiber waits until the epoll itself is readable.
+//
+// epoll_ctl() is not hooked, so the sockets of the set are unknown: a wait that is ended fails with ECANCELED, also
+// after a deadline, and marks none. A result of 0 would be taken for the call's own time-out, and the call repeated.
 #include "caller.hpp"
 #include "next.hpp"
 #include "times.hpp"
@@ -6,13 +9,14 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 int epoll_until(int epoll, epoll_event* events, int count, time_point limit) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin()) return fail<int>(ECANCELED);
   for (;;) {
     const int ready = raw::epoll_wait(epoll, events, count, 0);
     if (ready != 0 || limit <= now()) return ready;
     const wait_result how = wait_for(epoll, POLLIN, limit);
-    if (how == wait_result::late || (how == wait_result::ended && errno == ETIMEDOUT)) return 0;
-    if (how == wait_result::ended) return -1;
+    if (how == wait_result::late) return 0;
+    if (how == wait_result::ended) return fail<int>(ECANCELED);
+    if (how == wait_result::failed) return -1;
   }
 }
 

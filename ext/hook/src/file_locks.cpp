@@ -2,6 +2,8 @@
 //
 // Not on the pool. If all its threads waited for a lock, then the program would hang, because the holder's fsync()
 // would find no thread. Cost: the system sees no waiter, so it detects no deadlock (EDEADLK) and keeps no order.
+//
+// fcntl(F_DUPFD) copies the mark of a socket (marked_sockets.hpp).
 #include "caller.hpp"
 #include "next.hpp"
 #include "times.hpp"
@@ -22,7 +24,7 @@ int until_locked(int also, Attempt attempt) noexcept {
   for (growing_pause pause;;) {
     const int got = attempt();
     if (got == 0 || !is_locked_by_another(also)) return got;
-    if (wait_until(pause.end()) == wait_result::ended) return -1;
+    if (wait_until(pause.end()) != wait_result::ready) return -1;
   }
 }
 
@@ -32,7 +34,9 @@ int fcntl_somehow(int fd, int command, void* argument) {
     const int once = command == F_SETLKW ? F_SETLK : F_OFD_SETLK;
     return until_locked(EACCES, [&] { return raw::fcntl(fd, once, argument); });
   }
-  return find_next(next.fcntl, "fcntl64")(fd, command, argument);
+  const int result = find_next(next.fcntl, "fcntl64")(fd, command, argument);
+  if (result >= 0 && (command == F_DUPFD || command == F_DUPFD_CLOEXEC)) copy_mark(fd, result);
+  return result;
 }
 
 }  // namespace

@@ -65,6 +65,10 @@ ssize_t splice(int from, off_t* from_at, int to, off_t* to_at, size_t size, unsi
 ssize_t copy_file_range(int from, off_t* from_at, int to, off_t* to_at, size_t size, unsigned flags) {
   return call(SYS_copy_file_range, from, from_at, to, to_at, size, flags);
 }
+ssize_t tee(int from, int to, size_t size, unsigned flags) { return call(SYS_tee, from, to, size, flags); }
+ssize_t vmsplice(int pipe, const iovec* parts, size_t count, unsigned flags) {
+  return call(SYS_vmsplice, pipe, parts, count, flags);
+}
 int connect(int fd, const sockaddr* to, socklen_t size) { return call<int>(SYS_connect, fd, to, size); }
 int accept4(int fd, sockaddr* from, socklen_t* room, int flags) {
   return call<int>(SYS_accept4, fd, from, room, flags);
@@ -108,6 +112,7 @@ int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* 
 }
 int close(int fd) { return call<int>(SYS_close, fd); }
 int close_range(unsigned first, unsigned last, int flags) { return call<int>(SYS_close_range, first, last, flags); }
+int dup(int fd) { return call<int>(SYS_dup, fd); }
 int dup3(int from, int to, int flags) { return call<int>(SYS_dup3, from, to, flags); }
 int dup2(int from, int to) {
   if (from != to) return dup3(from, to, 0);
@@ -116,6 +121,9 @@ int dup2(int from, int to) {
 int fcntl(int fd, int command, void* argument) { return call<int>(SYS_fcntl, fd, command, argument); }
 int setsockopt(int fd, int level, int name, const void* value, socklen_t size) {
   return call<int>(SYS_setsockopt, fd, level, name, value, size);
+}
+int getsockopt(int fd, int level, int name, void* value, socklen_t* size) {
+  return call<int>(SYS_getsockopt, fd, level, name, value, size);
 }
 int openat(int folder, const char* path, int flags, ...) {
   va_list rest;
@@ -158,6 +166,17 @@ void find_mutexes() noexcept {
   find(next.pthread_mutex_unlock, "pthread_mutex_unlock");
 }
 
+void find_names() noexcept {
+  find(next.getaddrinfo, "getaddrinfo");
+  find(next.getnameinfo, "getnameinfo");
+  find(next.gethostbyname, "gethostbyname");
+  find(next.gethostbyname2, "gethostbyname2");
+  find(next.gethostbyaddr, "gethostbyaddr");
+  find(next.gethostbyname_r, "gethostbyname_r");
+  find(next.gethostbyname2_r, "gethostbyname2_r");
+  find(next.gethostbyaddr_r, "gethostbyaddr_r");
+}
+
 // Runs before the constructors of the program's own objects, after the constructors of its libraries.
 [[gnu::constructor(101)]] void find_all() noexcept {
   if (!find_function("sigaction"))
@@ -183,6 +202,8 @@ void find_mutexes() noexcept {
   find(next.sendfile, "sendfile64");
   find(next.splice, "splice");
   find(next.copy_file_range, "copy_file_range");
+  find(next.tee, "tee");
+  find(next.vmsplice, "vmsplice");
   find(next.connect, "connect");
   find(next.accept, "accept");
   find_mutexes();
@@ -198,9 +219,11 @@ void find_mutexes() noexcept {
   find(next.clock_nanosleep, "clock_nanosleep");
   find(next.close, "close");
   find(next.close_range, "close_range");
+  find(next.dup, "dup");
   find(next.dup2, "dup2");
   find(next.dup3, "dup3");
   find(next.setsockopt, "setsockopt");
+  find(next.getsockopt, "getsockopt");
   find(next.fsync, "fsync");
   find(next.fdatasync, "fdatasync");
   find(next.syncfs, "syncfs");
@@ -208,12 +231,7 @@ void find_mutexes() noexcept {
   find(next.openat, "openat64");
   find(next.fcntl, "fcntl64");
   find(next.lockf, "lockf64");
-  find(next.getaddrinfo, "getaddrinfo");
-  find(next.getnameinfo, "getnameinfo");
-  find(next.gethostbyname, "gethostbyname");
-  find(next.gethostbyname_r, "gethostbyname_r");
-  find(next.gethostbyname2_r, "gethostbyname2_r");
-  find(next.gethostbyaddr_r, "gethostbyaddr_r");
+  find_names();
   find(next.sigaction, "sigaction");
   find(next.dlopen, "dlopen");
   find(next.dlclose, "dlclose");

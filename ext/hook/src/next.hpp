@@ -9,6 +9,7 @@
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -42,6 +43,8 @@ int sendmmsg(int fd, mmsghdr* all, unsigned count, int flags);
 ssize_t sendfile(int to, int from, off_t* at, size_t size);
 ssize_t splice(int from, off_t* from_at, int to, off_t* to_at, size_t size, unsigned flags);
 ssize_t copy_file_range(int from, off_t* from_at, int to, off_t* to_at, size_t size, unsigned flags);
+ssize_t tee(int from, int to, size_t size, unsigned flags);
+ssize_t vmsplice(int pipe, const iovec* parts, size_t count, unsigned flags);
 int connect(int fd, const sockaddr* to, socklen_t size);
 int accept(int fd, sockaddr* from, socklen_t* room);
 int accept4(int fd, sockaddr* from, socklen_t* room, int flags);
@@ -56,10 +59,12 @@ int nanosleep(const timespec* time, timespec* left);
 int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left);  // returns the error
 int close(int fd);
 int close_range(unsigned first, unsigned last, int flags);
+int dup(int fd);
 int dup2(int from, int to);
 int dup3(int from, int to, int flags);
 int fcntl(int fd, int command, void* argument);
 int setsockopt(int fd, int level, int name, const void* value, socklen_t size);
+int getsockopt(int fd, int level, int name, void* value, socklen_t* size);
 int openat(int folder, const char* path, int flags, ...);
 int fsync(int fd);
 int fdatasync(int fd);
@@ -97,6 +102,8 @@ struct next_functions {
   decltype(&raw::sendfile) sendfile = raw::sendfile;
   decltype(&raw::splice) splice = raw::splice;
   decltype(&raw::copy_file_range) copy_file_range = raw::copy_file_range;
+  decltype(&raw::tee) tee = raw::tee;
+  decltype(&raw::vmsplice) vmsplice = raw::vmsplice;
   decltype(&raw::connect) connect = raw::connect;
   decltype(&raw::accept) accept = raw::accept;
   decltype(&raw::accept4) accept4 = raw::accept4;
@@ -111,9 +118,11 @@ struct next_functions {
   decltype(&raw::clock_nanosleep) clock_nanosleep = raw::clock_nanosleep;
   decltype(&raw::close) close = raw::close;
   decltype(&raw::close_range) close_range = raw::close_range;
+  decltype(&raw::dup) dup = raw::dup;
   decltype(&raw::dup2) dup2 = raw::dup2;
   decltype(&raw::dup3) dup3 = raw::dup3;
   decltype(&raw::setsockopt) setsockopt = raw::setsockopt;
+  decltype(&raw::getsockopt) getsockopt = raw::getsockopt;
   decltype(&raw::fsync) fsync = raw::fsync;
   decltype(&raw::fdatasync) fdatasync = raw::fdatasync;
   decltype(&raw::syncfs) syncfs = raw::syncfs;
@@ -122,12 +131,16 @@ struct next_functions {
   // These have no equal system call: null until the loader was asked.
   int (*fcntl)(int, int, ...) = nullptr;
   int (*lockf)(int, int, off_t) = nullptr;
+  int (*sem_timedwait)(sem_t*, const timespec*) = nullptr;
+  int (*sem_clockwait)(sem_t*, clockid_t, const timespec*) = nullptr;
   int (*getaddrinfo)(const char*, const char*, const addrinfo*, addrinfo**) = nullptr;
   int (*getnameinfo)(const sockaddr*, socklen_t, char*, socklen_t, char*, socklen_t, int) = nullptr;
   int (*gethostbyname_r)(const char*, hostent*, char*, size_t, hostent**, int*) = nullptr;
   int (*gethostbyname2_r)(const char*, int, hostent*, char*, size_t, hostent**, int*) = nullptr;
   int (*gethostbyaddr_r)(const void*, socklen_t, int, hostent*, char*, size_t, hostent**, int*) = nullptr;
   hostent* (*gethostbyname)(const char*) = nullptr;
+  hostent* (*gethostbyname2)(const char*, int) = nullptr;
+  hostent* (*gethostbyaddr)(const void*, socklen_t, int) = nullptr;
   int (*sigaction)(int, const struct sigaction*, struct sigaction*) = nullptr;
   void* (*dlopen)(const char*, int) = nullptr;
   int (*dlclose)(void*) = nullptr;

@@ -2,6 +2,14 @@
 //
 // The set is polled without blocking. If nothing is ready, the fiber awaits poll_fds(), which polls again at each
 // event. A signal mask is not installed: it would affect the other coroutines of the thread.
+//
+// If the wait is ended, or cannot begin, then each connected stream socket of the set is marked and reported with the
+// events that the caller asked for and POLLERR. The client library then makes its transfer, which fails with
+// ECONNABORTED (marked_sockets.hpp). Rejected: to fail with ECANCELED, because libpq calls its connection idle after
+// that; to return 0, because callers take it for their own time-out and poll again, for ever. A set without such a
+// socket fails with ECANCELED.
+// A marked socket is ready in every poll, also of other fibers and with a time of 0: a library that polls first would
+// wait for an answer that is refused anyway.
 #include "polls.hpp"
 
 #include <hocket/core/frame_memory.hpp>
@@ -45,24 +53,52 @@ class poll_set {
   pollfd* all_ = nullptr;
 };
 
-// The result of poll() after its wait has ended.
-int end_of(wait_result how) noexcept {
-  if (how == wait_result::late) return 0;
-  return errno == ETIMEDOUT ? 0 : -1;
+// The error of an ended wait at a set without a connection. A lack of memory is reported as such.
+int end_without_socket() noexcept { return errno == ENOMEM ? -1 : fail<int>(ECANCELED); }
+
+// The result of poll() after the fiber was ended, or because it must not wait. The first poll(2) finds a bad address.
+int end_poll(pollfd* all, nfds_t count) noexcept {
+  const int error = errno;
+  if (raw::poll(all, count, 0) < 0) return -1;
+  int sockets = 0;
+  for (pollfd& item : std::span(all, count)) {
+    const bool marked = item.fd >= 0 && mark_if_connected(item.fd);
+    item.revents = marked ? static_cast<short>(item.events | POLLERR) : short{0};
+    sockets += marked;
+  }
+  errno = error;
+  return sockets != 0 ? sockets : end_without_socket();
+}
+
+// Adds the marked sockets to the `ready` ones of a set.
+int add_marked(pollfd* all, nfds_t count, int ready) noexcept {
+  for (pollfd& item : std::span(all, count)) {
+    if (item.fd < 0 || !is_marked(item.fd)) continue;
+    ready += item.revents == 0;
+    item.revents = static_cast<short>(item.revents | item.events | POLLERR);
+  }
+  return ready;
+}
+
+int poll_now(pollfd* all, nfds_t count) noexcept {
+  const int ready = raw::poll(all, count, 0);
+  return ready < 0 || !has_marks() ? ready : add_marked(all, count, ready);
 }
 
 }  // namespace
 
 int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept {
-  if (!may_begin()) return -1;
-  const int ready = raw::poll(all, count, 0);
+  if (!may_begin()) return end_poll(all, count);
+  const int ready = poll_now(all, count);
   if (ready != 0 || limit <= now()) return ready;
-  if (only_tries()) return fail<int>(ECANCELED);  // a signal handler must not allocate
+  if (only_tries()) return end_poll(all, count);  // a signal handler must not allocate
   poll_set set(count);
-  if (!set) return fail<int>(ENOMEM);
+  if (!set) return errno = ENOMEM, end_poll(all, count);
   std::copy_n(all, count, set.data());
-  const wait_result how = wait_for(set.fds(), limit);
-  if (how != wait_result::ready) return end_of(how);
+  const wait_result end = wait_for(set.fds(), limit);
+  if (end == wait_result::late) return 0;
+  if (end == wait_result::ended) return end_poll(all, count);
+  if (end == wait_result::failed) return -1;
   std::copy_n(set.data(), count, all);
   return static_cast<int>(std::count_if(all, all + count, [](const pollfd& one) { return one.revents != 0; }));
 }
@@ -127,14 +163,68 @@ int clamped(int end) noexcept {
   return static_cast<int>(std::min<rlim_t>(most.rlim_cur, static_cast<rlim_t>(end)));
 }
 
+// The three sets of select(2) in place: in a signal handler there is no memory for a select_set.
+struct fd_sets {
+  fd_set* in;
+  fd_set* out;
+  fd_set* other;
+
+  static bool contains(const fd_set* set, int fd) noexcept { return set && FD_ISSET(fd, set); }
+  static void clear(fd_set* set, int fd) noexcept {
+    if (set) FD_CLR(fd, set);
+  }
+  int bits(int fd) const noexcept { return contains(in, fd) + contains(out, fd) + contains(other, fd); }
+  short events(int fd) const noexcept {
+    return static_cast<short>((contains(in, fd) ? POLLIN : 0) | (contains(out, fd) ? POLLOUT : 0) |
+                              (contains(other, fd) ? POLLPRI : 0));
+  }
+  void clear(int fd) const noexcept {
+    clear(in, fd);
+    clear(out, fd);
+    clear(other, fd);
+  }
+};
+
+// As end_poll(): the bits of the marked sockets stay. If there is none, the sets stay as they are.
+int end_select(const fd_sets& sets, int end) noexcept {
+  int bits = 0;
+  for (int fd = 0; fd < end; ++fd)
+    if (sets.bits(fd) != 0 && mark_if_connected(fd)) bits += sets.bits(fd);
+  if (bits == 0) return end_without_socket();
+  for (int fd = 0; fd < end; ++fd)
+    if (sets.bits(fd) != 0 && !is_marked(fd)) sets.clear(fd);
+  return bits;
+}
+
+// Each number by itself: there is no memory for a set, and select(2) would change the caller's.
+bool is_any_ready(const fd_sets& sets, int end) noexcept {
+  for (int fd = 0; fd < end; ++fd) {
+    pollfd item{fd, sets.events(fd), 0};
+    if (item.events != 0 && raw::poll(&item, 1, 0) != 0) return true;
+  }
+  return false;
+}
+
+bool is_any_marked(const fd_sets& sets, int end) noexcept {
+  for (int fd = 0; has_marks() && fd < end; ++fd)
+    if (sets.bits(fd) != 0 && is_marked(fd)) return true;
+  return false;
+}
+
+// For a caller that must not wait.
+int select_now(const fd_sets& sets, int end, time_point limit) noexcept {
+  if (limit > now() && (is_any_marked(sets, end) || !is_any_ready(sets, end))) {
+    errno = ECANCELED;
+    return end_select(sets, end);
+  }
+  timeval none{};
+  return raw::select(end, sets.in, sets.out, sets.other, &none);
+}
+
 // If poll(2) reports only events that the sets do not ask for, the sets are polled again by a timer.
 int select_until(int end, fd_set* in, fd_set* out, fd_set* other, time_point limit) noexcept {
   if (end < 0) return fail<int>(EINVAL);
-  if (only_tries()) {
-    timeval none{};
-    const int ready = raw::select(end, in, out, other, &none);
-    return ready == 0 && limit > now() ? fail<int>(ECANCELED) : ready;
-  }
+  if (only_tries()) return select_now({in, out, other}, clamped(end), limit);
   select_set sets(clamped(end), in, out, other);
   if (!sets.is_whole()) return fail<int>(ENOMEM);
   for (growing_pause pause;;) {
@@ -143,8 +233,8 @@ int select_until(int end, fd_set* in, fd_set* out, fd_set* other, time_point lim
     const int bits = sets.bits();
     if (ready == 0 || bits != 0) return bits < 0 ? bits : sets.give_back();
     if (now() >= limit) return sets.give_back();
-    if (wait_until(std::min(limit, pause.end())) == wait_result::ended)
-      return errno == ETIMEDOUT ? sets.give_back() : -1;
+    if (wait_until(std::min(limit, pause.end())) != wait_result::ready)
+      return end_select({in, out, other}, clamped(end));
   }
 }
 

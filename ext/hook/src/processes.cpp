@@ -3,26 +3,50 @@
 // A child of fork() runs the fiber that forked, and has no other thread to wake it. So the fiber is unhooked there: its
 // calls block.
 //
+//   prepare    in the parent, before the fork: the forking fiber is unhooked
+//   parent     it is hooked again, if it has a scope
+//   child      it stays unhooked; there are no waits
+//
+// Hazard: a library's own handler for the child, registered before ours, runs before ours. If it slept or opened a file
+// in a fiber that is still hooked, the child would run the parent's other fibers. Prevented by the handler in the
+// parent: in the child no call is ever hooked. If it closes a number for which a fiber of the parent waits, then
+// forget() finds itself in another process (watched_fds.cpp).
+// Between the first and the second handler the calls of other handlers block the thread, in the parent, too.
+//
 // vfork() acts as fork(). A child that shares its parent's memory would see the parent's fiber as hooked, and run the
 // parent's coroutines while it waits. posix_spawn(), system() and popen() still share memory: libc calls no function of
 // ours in between.
+#include "lookups.hpp"
 #include "watched_fds.hpp"
 
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
+#include <hocket/fiber/detail/fiber_record.hpp>
 
 #include <pthread.h>
 #include <unistd.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
-void unhook_in_child() noexcept {
-  forget_all_in_child();
+void unhook_fiber() noexcept {
   if (hocket::detail::control_block* const fiber = hocket::detail::running_fiber())
     fiber->header.reserved &= ~hocket::detail::hook_bit::hooked;
 }
+void hook_fiber_again() noexcept {
+  hocket::detail::control_block* const fiber = hocket::detail::running_fiber();
+  if (fiber && hocket::detail::fiber_record::from_block(*fiber).hooks)
+    fiber->header.reserved |= hocket::detail::hook_bit::hooked;
+}
 
-[[gnu::constructor]] void register_child() noexcept { ::pthread_atfork(nullptr, nullptr, &unhook_in_child); }
+void begin_child() noexcept {
+  forget_all_in_child();
+  forget_lookups_in_child();
+}
+
+[[gnu::constructor]] void register_handlers() noexcept {
+  set_process();
+  ::pthread_atfork(&unhook_fiber, &hook_fiber_again, &begin_child);
+}
 
 }  // namespace
 }}}  // namespace hocket::hook

@@ -15,6 +15,11 @@ struct scope_access {
   static bool only_tries(const scope& in) noexcept { return in.trying_ != 0; }
   static void begin_trying(scope& in) noexcept { ++in.trying_; }
   static void end_trying(scope& in) noexcept { --in.trying_; }
+
+  static void set_limit(scope& in, time_point limit) noexcept { in.limit_ = limit; }
+  static bool has_ended_a_wait(const scope& in) noexcept { return in.limit_has_ended_a_wait_; }
+  // A wait of the running hooked fiber was ended by this deadline: reports it to the scopes with this limit.
+  static void report_deadline(time_point deadline) noexcept;
 };
 
 }}}  // namespace hocket::hook

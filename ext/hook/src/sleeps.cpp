@@ -1,4 +1,4 @@
-// sleep, usleep, nanosleep, clock_nanosleep.
+// sleep, usleep, nanosleep, clock_nanosleep, and thrd_sleep of C11.
 //
 // Sleeps use the clock of the fiber's loop: in a simulation they pass like its other timers.
 #include "caller.hpp"
@@ -17,7 +17,8 @@ int sleep_for(duration time, duration& left) noexcept {
     return errno;
   }
   const time_point end = after(time);
-  if (wait_until(end) == wait_result::ready) return 0;
+  const int error = errno;
+  if (wait_until(end) == wait_result::ready) return errno = error, 0;
   left = std::max<duration>(duration::zero(), end - now());
   return errno;
 }
@@ -62,6 +63,15 @@ int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* 
     return hook::next.clock_nanosleep(clock, flags, time, left);
   if (!hook::is_valid(*time)) return EINVAL;
   return (flags & TIMER_ABSTIME) != 0 ? hook::sleep_until(clock, *time) : hook::sleep_for(*time, left);
+}
+// C11 has two kinds of error: -1 is a signal, after which callers sleep for the time left. A sleep that was ended would
+// end again at once, so it is the other kind, as an invalid time is in glibc.
+int thrd_sleep(const timespec* time, timespec* remaining) {
+  if (!hook::is_hooked()) [[likely]] {
+    const int error = hook::next.clock_nanosleep(CLOCK_REALTIME, 0, time, remaining);
+    return error == 0 ? 0 : error == EINTR ? -1 : -2;
+  }
+  return hook::sleep_for(*time, remaining) == 0 ? 0 : -2;
 }
 int usleep(useconds_t microseconds) {
   const timespec time{static_cast<time_t>(microseconds / 1'000'000),

@@ -5,6 +5,7 @@
 #include "checked_room.hpp"
 #include "next.hpp"
 #include "parts.hpp"
+#include "socket_limits.hpp"
 #include "times.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ bool is_stream(int fd) noexcept {
 bool never_waits(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_ERRQUEUE)) != 0; }
 
 ssize_t recv_hooked(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin(fd)) return -1;
   const auto attempt = [&](size_t moved) {
     return raw::recvfrom(fd, static_cast<char*>(data) + moved, size - moved, flags | MSG_DONTWAIT, from, room);
   };
@@ -36,7 +37,7 @@ ssize_t recv_hooked(int fd, void* data, size_t size, int flags, sockaddr* from, 
 }
 
 ssize_t send_hooked(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin(fd)) return -1;
   const auto attempt = [&](size_t moved) {
     // After a sent part a closed peer raises no SIGPIPE: the call returns the size of that part.
     const int how = flags | MSG_DONTWAIT | (moved != 0 ? MSG_NOSIGNAL : 0);
@@ -68,24 +69,37 @@ ssize_t send_until_whole(int fd, const msghdr& what, int flags, size_t moved) no
 }
 
 ssize_t sendmsg_hooked(int fd, const msghdr* what, int flags) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin(fd)) return -1;
   if (never_waits(flags)) return raw::sendmsg(fd, what, flags);
   const ssize_t first = until_done(fd, direction::out, [&] { return raw::sendmsg(fd, what, flags | MSG_DONTWAIT); });
   return first <= 0 ? first : send_until_whole(fd, *what, flags, static_cast<size_t>(first));
 }
 
+// A socket among the received descriptors may have a limit.
+void expect_received_limits(msghdr& message) noexcept {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part))
+    if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS) expect_limits();
+}
+ssize_t received(ssize_t size, msghdr* message) noexcept {
+  if (size >= 0 && message->msg_controllen != 0) expect_received_limits(*message);
+  return size;
+}
+
 // With MSG_WAITALL on a stream it waits for all. The sender's address and control data belong to the first part.
-ssize_t recvmsg_hooked(int fd, msghdr* what, int flags) noexcept {
-  if (!may_begin()) return -1;
-  if (never_waits(flags)) return raw::recvmsg(fd, what, flags);
+ssize_t recvmsg_hooked(int fd, msghdr* message, int flags) noexcept {
+  if (!may_begin(fd)) return -1;
+  if (never_waits(flags)) return received(raw::recvmsg(fd, message, flags), message);
   const int now = flags | MSG_DONTWAIT;
-  const ssize_t first = until_done(fd, direction::in, [&] { return raw::recvmsg(fd, what, now); });
-  if (first <= 0 || !wants_all(flags) || !is_stream(fd) || (what->msg_flags & (MSG_EOR | MSG_TRUNC | MSG_CTRUNC)) != 0)
+  const ssize_t first =
+      received(until_done(fd, direction::in, [&] { return raw::recvmsg(fd, message, now); }), message);
+  if (first <= 0 || !wants_all(flags) || !is_stream(fd) ||
+      (message->msg_flags & (MSG_EOR | MSG_TRUNC | MSG_CTRUNC)) != 0)
     return first;
-  const size_t size = size_of(what->msg_iov, static_cast<int>(what->msg_iovlen)), moved = static_cast<size_t>(first);
+  const size_t size = size_of(message->msg_iov, static_cast<int>(message->msg_iovlen)),
+               moved = static_cast<size_t>(first);
   if (moved >= size) return first;
   const ssize_t rest = until_all_is_moved(fd, direction::in, size - moved, [&](size_t more) {
-    return with_parts_from(what->msg_iov, static_cast<int>(what->msg_iovlen), moved + more,
+    return with_parts_from(message->msg_iov, static_cast<int>(message->msg_iovlen), moved + more,
                            [&](const iovec* list, int left) {
                              msghdr part{};
                              part.msg_iov = const_cast<iovec*>(list);
@@ -115,7 +129,7 @@ int until_all_are_moved(int fd, direction way, unsigned count, bool one_is_enoug
 }
 
 int sendmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin(fd)) return -1;
   if (never_waits(flags)) return raw::sendmmsg(fd, all, count, flags);
   // The system stops after a message that it could send only in part.
   return until_all_are_moved(fd, direction::out, count, false, [&](unsigned moved) {
@@ -129,7 +143,7 @@ int sendmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags) noexcept {
 
 // The time limit is checked after each message: recvmmsg(2), under BUGS.
 int recvmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) noexcept {
-  if (!may_begin()) return -1;
+  if (!may_begin(fd)) return -1;
   if (never_waits(flags)) return raw::recvmmsg(fd, all, count, flags, limit);
   const time_point end = after(limit);
   bool is_late = false;
@@ -151,7 +165,7 @@ extern "C" {
 
 ssize_t recv(int fd, void* data, size_t size, int flags) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.recv(fd, data, size, flags);
+    return hook::is_refused(fd) ? -1 : hook::next.recv(fd, data, size, flags);
   return hook::quietly([&] { return hook::recv_hooked(fd, data, size, flags, nullptr, nullptr); });
 }
 ssize_t __recv_chk(int fd, void* data, size_t size, size_t room, int flags) {
@@ -160,41 +174,41 @@ ssize_t __recv_chk(int fd, void* data, size_t size, size_t room, int flags) {
 }
 ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.recvfrom(fd, data, size, flags, from, room);
+    return hook::is_refused(fd) ? -1 : hook::next.recvfrom(fd, data, size, flags, from, room);
   return hook::quietly([&] { return hook::recv_hooked(fd, data, size, flags, from, room); });
 }
 ssize_t __recvfrom_chk(int fd, void* data, size_t size, size_t space, int flags, sockaddr* from, socklen_t* room) {
   hook::expect_room(size, space);
   return recvfrom(fd, data, size, flags, from, room);
 }
-ssize_t recvmsg(int fd, msghdr* what, int flags) {
+ssize_t recvmsg(int fd, msghdr* message, int flags) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.recvmsg(fd, what, flags);
-  return hook::quietly([&] { return hook::recvmsg_hooked(fd, what, flags); });
+    return hook::is_refused(fd) ? -1 : hook::received(hook::next.recvmsg(fd, message, flags), message);
+  return hook::quietly([&] { return hook::recvmsg_hooked(fd, message, flags); });
 }
 int recvmmsg(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.recvmmsg(fd, all, count, flags, limit);
+    return hook::is_refused(fd) ? -1 : hook::next.recvmmsg(fd, all, count, flags, limit);
   return hook::quietly([&] { return hook::recvmmsg_hooked(fd, all, count, flags, limit); });
 }
 ssize_t send(int fd, const void* data, size_t size, int flags) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.send(fd, data, size, flags);
+    return hook::is_refused(fd) ? -1 : hook::next.send(fd, data, size, flags);
   return hook::quietly([&] { return hook::send_hooked(fd, data, size, flags, nullptr, 0); });
 }
 ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.sendto(fd, data, size, flags, to, room);
+    return hook::is_refused(fd) ? -1 : hook::next.sendto(fd, data, size, flags, to, room);
   return hook::quietly([&] { return hook::send_hooked(fd, data, size, flags, to, room); });
 }
 ssize_t sendmsg(int fd, const msghdr* what, int flags) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.sendmsg(fd, what, flags);
+    return hook::is_refused(fd) ? -1 : hook::next.sendmsg(fd, what, flags);
   return hook::quietly([&] { return hook::sendmsg_hooked(fd, what, flags); });
 }
 int sendmmsg(int fd, mmsghdr* all, unsigned count, int flags) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.sendmmsg(fd, all, count, flags);
+    return hook::is_refused(fd) ? -1 : hook::next.sendmmsg(fd, all, count, flags);
   return hook::quietly([&] { return hook::sendmmsg_hooked(fd, all, count, flags); });
 }
 

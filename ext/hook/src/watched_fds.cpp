@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 namespace {
@@ -16,6 +18,7 @@ namespace {
 constexpr std::size_t counters = 4096;
 constinit std::array<primitive::atomic<std::uint32_t>, counters> waits{};
 constinit primitive::atomic<int> highest{-1};
+constinit primitive::atomic<pid_t> process{0};  // which counts; 0: before constructors run
 
 primitive::atomic<std::uint32_t>& waits_near(int fd) noexcept { return waits[static_cast<std::size_t>(fd) % counters]; }
 
@@ -48,10 +51,16 @@ watched_fds::~watched_fds() {
 
 namespace {
 
+bool is_own_process() noexcept {
+  // ORDER: relaxed, pairs with the store in set_process(), by a constructor or by the only thread of a child.
+  const pid_t counting = process.load(std::memory_order_relaxed);
+  return counting == 0 || counting == static_cast<pid_t>(::syscall(SYS_getpid));
+}
+
 // Whether a fiber may wait for it, and this code may wake it.
 bool is_waited_for(int fd) noexcept {
   // ORDER: relaxed, as above.
-  return fd >= 0 && waits_near(fd).load(std::memory_order_relaxed) != 0 && !in_signal_handler();
+  return fd >= 0 && waits_near(fd).load(std::memory_order_relaxed) != 0 && !in_signal_handler() && is_own_process();
 }
 
 }  // namespace
@@ -70,7 +79,11 @@ void retry(int fd) noexcept {
   errno = kept;
 }
 
+// ORDER: relaxed, pairs with the load in is_own_process().
+void set_process() noexcept { process.store(::getpid(), std::memory_order_relaxed); }
+
 void forget_all_in_child() noexcept {
+  set_process();
   // ORDER: relaxed, pairs with nothing: the child has one thread.
   for (auto& one : waits) one.store(0, std::memory_order_relaxed);
   highest.store(-1, std::memory_order_relaxed);

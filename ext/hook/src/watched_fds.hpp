@@ -8,7 +8,8 @@
 // and a woken fiber tries its call again. It finds EBADF, or the new file with that number.
 //
 // A child of fork() has no waits, so its counters are set to zero. There close() must be async-signal-safe: it must not
-// take a lock that another thread held at the fork.
+// take a lock that another thread held at the fork. Until the counters are zero, a close() by another handler of the
+// child finds that this is not the process that counted.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
@@ -48,6 +49,8 @@ void forget(unsigned first, unsigned last) noexcept;
 // After an fd was closed: its waiters try again.
 void retry(int fd) noexcept;
 
+// The waits are those of the calling process.
+void set_process() noexcept;
 void forget_all_in_child() noexcept;
 
 }}}  // namespace hocket::hook

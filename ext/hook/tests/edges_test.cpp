@@ -317,12 +317,14 @@ TEST_CASE("select tells what is left, waits on beside an error that nobody asked
   });
 }
 
-TEST_CASE("a dup2 that fails ends no wait") {
+TEST_CASE("a dup2 that fails, or does nothing, ends no wait") {
   two_ends ends(pipe_ends);
   std::string got;
   meet([&] { got = read_text(ends.in()); },
        [&] {
          CHECK(::dup2(-1, ends.in()) == -1);
+         CHECK(::dup2(ends.in(), ends.in()) == ends.in());
+         CHECK(::dup3(ends.in(), ends.in(), 0) == -1);
          CHECK(::dup3(ends.out(), ends.in(), 12345) == -1);
          CHECK(::close_range(unsigned(ends.in()), unsigned(ends.in()), 12345) == -1);
          write_text(ends.out(), "still");

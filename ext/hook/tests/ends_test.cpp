@@ -18,7 +18,7 @@ constexpr auto stream_ends = two_ends::kind::stream;
 struct waiting_call {
   const char* name;
   int (*call)(int in, int out);
-  bool ends_with_nothing;  // at a deadline it returns 0
+  bool polls;  // it fails with ECANCELED, also at a deadline
 };
 
 char some[1 << 20];
@@ -63,7 +63,7 @@ struct full_ends : two_ends {
 
 TEST_CASE("a cancelled call fails with ECANCELED, and so do the waits after it") {
   for (const waiting_call& each : calls) {
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     full_ends ends;
     loop lp;
     auto waits = spawn(lp, hook::hooked([&] {
@@ -78,15 +78,14 @@ TEST_CASE("a cancelled call fails with ECANCELED, and so do the waits after it")
   }
 }
 
-TEST_CASE("a deadline ends a call with ETIMEDOUT, and what polls with 0") {
+TEST_CASE("a deadline ends a call with ETIMEDOUT, and a poll without a connection with ECANCELED") {
   for (const waiting_call& each : calls) {
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     full_ends ends;
     in_fiber(
         [&] {
-          const int got = each.call(ends.out(), ends.out());
-          if (each.ends_with_nothing) CHECK(got == 0);
-          else CHECK((got == -1 && errno == ETIMEDOUT));
+          CHECK(each.call(ends.out(), ends.out()) == -1);
+          CHECK(errno == (each.polls ? ECANCELED : ETIMEDOUT));
         },
         {.within = 3ms});
   }
@@ -94,7 +93,7 @@ TEST_CASE("a deadline ends a call with ETIMEDOUT, and what polls with 0") {
 
 TEST_CASE("a kill fails this and each further call, and unwinds where C++ awaits") {
   for (const waiting_call& each : calls) {
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     full_ends ends;
     bool came_back = false, went_on = false, left = false;
     loop lp;
@@ -147,27 +146,6 @@ TEST_CASE("a call that the unwinding of a kill makes is tried, and does not wait
   CHECK(error == ECANCELED);
 }
 
-TEST_CASE("while an exception unwinds, a call is tried: what is possible is done, a wait fails") {
-  two_ends ends(stream_ends);
-  in_fiber([&] {
-    struct says_goodbye {
-      int to;
-      ~says_goodbye() {
-        CHECK(::send(to, "bye", 3, 0) == 3);
-        char byte = 0;
-        CHECK(::recv(to, &byte, 1, 0) == -1);
-        CHECK(errno == ECANCELED);
-      }
-    };
-    try {
-      const says_goodbye at_end{ends.in()};
-      throw 1;
-    } catch (int) {
-      CHECK(read_text(ends.out()) == "bye");
-    }
-  });
-}
-
 TEST_CASE("what was moved before a cancel is told") {
   two_ends ends(stream_ends);
   loop lp;
@@ -199,7 +177,7 @@ TEST_CASE("a loop over calls that need not wait is ended by a cancel") {
 TEST_CASE("close ends the waits for the number with EBADF") {
   for (const waiting_call& each : calls) {
     if (std::string_view(each.name) == "nanosleep") continue;
-    CAPTURE(each.name);
+    CAPTURE(std::string(each.name));
     full_ends ends;
     const int own = ::dup(ends.out());
     meet(

@@ -233,6 +233,31 @@ TEST_CASE("a signal handler's calls are tried and never wait, also where it came
   CHECK(is_the_same);
 }
 
+TEST_CASE("calls in a handler never wait, whatever the flags of the handler") {
+  static two_ends* ends = nullptr;
+  static std::atomic<int> ended{0};
+  for (const int flags :
+       {0, SA_NODEFER, static_cast<int>(SA_RESETHAND), SA_SIGINFO, SA_NODEFER | SA_SIGINFO, SA_RESTART | SA_NODEFER}) {
+    CAPTURE(flags);
+    two_ends own(pipe_ends);
+    ends = &own;
+    ended = 0;
+    struct sigaction action{}, before{};
+    action.sa_flags = flags;
+    static constexpr auto make_calls = [] {
+      pollfd item{ends->in(), POLLIN, 0};
+      ended += ::poll(&item, 1, 20) == -1 && errno == ECANCELED;
+      ended += ::usleep(1000) == -1 && errno == ECANCELED;
+    };
+    if ((flags & SA_SIGINFO) != 0) action.sa_sigaction = [](int, siginfo_t*, void*) { make_calls(); };
+    else action.sa_handler = [](int) { make_calls(); };
+    REQUIRE(::sigaction(SIGUSR1, &action, &before) == 0);
+    in_fiber([] { ::raise(SIGUSR1); });
+    CHECK(ended == 2);
+    REQUIRE(::sigaction(SIGUSR1, &before, nullptr) == 0);
+  }
+}
+
 TEST_CASE("a handler that is left by siglongjmp is over") {
   static sigjmp_buf back;
   two_ends ends(pipe_ends);

@@ -7,6 +7,16 @@
 //   3. libgc's own step, which looks through the stacks that the threads are on, their registers and the static data.
 //   4. The threads go on.
 //
+// Three kinds of stacks may have the stack pointer of a stopped thread:
+//   its own               scanned from there, and the suspended fibers beside it
+//   a fiber's             the same; its own stack is scanned from where it resumed the fiber
+//   its signal stack      a handler with SA_ONSTACK runs (a profiler's, a crash handler's). Where it interrupted the
+//                         thread is known to the kernel's frame on the signal stack alone. So the signal stack is
+//                         scanned from the stack pointer up, with the interrupted registers in that frame; and all of
+//                         the fiber's stack, of the stacks that it called, and of the thread's own.
+// Hazard: a register of the handler may refer to the middle of a fiber's stack. for_each_stack() would take it for the
+// depth of that stack, and leave out what lies below. Prevented: it is given no registers of this thread.
+//
 // The list of threads changes under libgc's lock, so no collection meets it half changed.
 #include <gc/gc.h>
 #include <gc/gc_mark.h>
@@ -74,7 +84,9 @@ void locked_by_libgc(F&& f) noexcept {
 void on_stop_signal(int number, siginfo_t* info, void* context) noexcept {
   collected_thread* const self = own;
   if (self) {
-    note_interrupted(*self, *static_cast<const ucontext_t*>(context));
+    const ucontext_t& interrupted = *static_cast<const ucontext_t*>(context);
+    note_interrupted(*self, interrupted);
+    self->signal_stack = interrupted.uc_stack;
     self->is_stopped = true;
   }
   the_collector().stops.sa_sigaction(number, info, context);
@@ -85,18 +97,35 @@ bool is_on_own_stack(const collected_thread& one, const void* place) noexcept {
   return place >= one.told.stack_low && place < one.told.stack_base;
 }
 
+// The end of the thread's signal stack, if the place is on it; else null.
+const void* signal_stack_limit(const collected_thread& thread, const void* place) noexcept {
+  const stack_t& stack = thread.signal_stack;
+  const auto* const low = static_cast<const std::byte*>(stack.ss_sp);
+  if (!thread.is_stopped || !low || (stack.ss_flags & SS_DISABLE) != 0) return nullptr;
+  return place >= low && place < low + stack.ss_size ? low + stack.ss_size : nullptr;
+}
+
+// Up to where the stack goes that the thread's stack pointer is on.
+const void* limit_of(collected_thread& thread) noexcept {
+  const void* const place = thread.told.stack_pointer;
+  if (!place || is_on_own_stack(thread, place)) return thread.told.stack_base;
+  if (const void* const limit = stack_limit(place)) return limit;
+  const void* const limit = signal_stack_limit(thread, place);
+  if (!limit)
+    fatal("a collection meets a thread on a stack that is no fiber's, not its own and not its signal stack",
+          "call_on_stack with a stack of a stack_pool, and sigaltstack without SS_AUTODISARM, in programs with "
+          "gc::boehm");
+  thread.told.registers = {};
+  return limit;
+}
+
 // A thread that libgc does not stop (it is in GC_do_blocking, on its own stack) has no stack pointer that we know: all
 // of its stack counts.
 void note_stack_of(collected_thread& one, const void* here) noexcept {
   if (&one == own_thread()) one.told.stack_pointer = here, one.told.registers = {};
   else if (!one.is_stopped) one.told.stack_pointer = nullptr, one.told.registers = {};
-  const void* const at = one.told.stack_pointer;
-  const void* const limit = at ? stack_limit(at) : nullptr;
-  if (at && !limit && !is_on_own_stack(one, at))
-    fatal("a collection meets a thread on a stack that is no fiber's and not its own",
-          "call_on_stack with a stack of a stack_pool, in programs with gc::boehm");
   GC_stack_base bottom{};
-  bottom.mem_base = const_cast<void*>(limit ? limit : one.told.stack_base);
+  bottom.mem_base = const_cast<void*>(limit_of(one));
   GC_set_stackbottom(one.handle, &bottom);
 }
 

@@ -3,6 +3,7 @@
 #include <hocket/base/detail/list.hpp>
 #include <hocket/fiber/enumeration.hpp>
 #include <array>
+#include <csignal>
 #include <ucontext.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
@@ -15,6 +16,7 @@ struct collected_thread : hocket::detail::list_node {
   stopped_thread told;
   std::array<std::uintptr_t, most_registers> registers{};
   bool is_stopped = false;  // by the signal
+  stack_t signal_stack{};   // its alternate signal stack when it was stopped; valid while is_stopped
 };
 
 // Whether the calling thread is one.

@@ -14,13 +14,24 @@
 // socket or pipe is never made non-blocking, except around connect(). Calls on files and names, which have no
 // readiness, run on the pool of blocking().
 //
-// Cancellation and other ends of a wait:
-//   cancelled             the call fails with ECANCELED
-//   deadline passed       ETIMEDOUT; poll(), select(), epoll_wait(): 0
-//   killed                ECANCELED, also from each later call until C++ awaits: a kill does not unwind C frames
-//   descriptor closed     EBADF, by the hooked close(), dup2(), close_range()
+// The rule. A connection at which a hooked call was ended is in doubt, because an answer may still arrive. From then on
+// every transfer on it fails with ECONNABORTED, by whatever fiber or thread, until close(). So a client library takes
+// the connection for dead, and a pool that asks the library discards it. A connection is a stream socket that is
+// connected or connecting; an end of socketpair(2) is none.
+//
+// Cancellation and other ends of a wait       at a connection                               elsewhere
+//   cancelled                                 ECONNABORTED                                  ECANCELED
+//   deadline passed                           ETIMEDOUT, then ECONNABORTED                  ETIMEDOUT
+//   killed: also each later call until        ECONNABORTED                                  ECANCELED
+//   C++ awaits, since a kill does not
+//   unwind C frames
+//   poll(), select(): each of the three       1 or more: each connection of the set has     ECANCELED
+//                                             the events that were asked for, and POLLERR
+//   epoll_wait(): each of the three                                                         ECANCELED
+//   descriptor closed by the hooked close(), dup2(), close_range()                          EBADF
 // If a call has moved bytes, it returns their number: after a partial write, write() returns the number of written
-// bytes.
+// bytes, and the next call at the connection fails.
+// A call that need not wait succeeds, also after a cancel or a deadline.
 //
 // One call in 256 yields even if it need not wait, like every operation of hocket, and may fail with ECANCELED or
 // ETIMEDOUT then.
@@ -28,14 +39,19 @@
 // let the fiber own its mutexes: hook::scope in({.mutexes = true}).
 //
 // Limits.
-// - While the fiber unwinds, in a signal handler and in dlopen(), a call is tried once. If it would block, it fails
-//   with ECANCELED.
+// - While a kill unwinds the fiber, in a signal handler and in dlopen(), a call is tried once. If it would block, it
+//   ends as by a cancel. While an ordinary exception unwinds, calls wait: a destructor may roll a transaction back.
 // - vfork() acts as fork() in the whole process. A child of fork() is not hooked: its calls block.
 // - Tasks cannot be hooked: they have no stack to park.
 // docs/blocking-clients.md shows the three ways to call a blocking client, and lists the calls that are not covered.
 #pragma once
+#include <hocket/base/clock.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/result.hpp>
+#include <hocket/core/detail/context_block.hpp>
+#include <hocket/core/join_handle.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -83,7 +99,9 @@ class [[nodiscard]] scope {
   scope* outer_ = nullptr;
   std::uint32_t trying_ = 0;  // the number of running calls that must not wait: dlopen()
   bool mutexes_ = false;
+  bool limit_has_ended_a_wait_ = false;
   bool (*may_park_)() = nullptr;
+  time_point limit_ = time_point::max();  // of a within()
 };
 
 namespace detail {
@@ -116,6 +134,47 @@ struct hooked_call {
 template <class F>
 detail::hooked_call<std::decay_t<F>> hooked(F&& f, const options& scope_options = {}) {
   return {std::forward<F>(f), scope_options};
+}
+
+namespace detail {
+
+// The scope of a within(): also a deadline for its block.
+class limit_block {
+ public:
+  explicit limit_block(duration limit);
+  bool has_ended_a_wait() const noexcept;
+
+ private:
+  explicit limit_block(time_point limit);
+
+  scope scope_;
+  hocket::detail::context_block block_;
+};
+
+}  // namespace detail
+
+// Calls f() in a scope, with a limit for its waits. Returns the result of f, or timed_out if the limit has ended a
+// hooked wait in it: then the connection of that wait is marked, see above. The fiber itself is not late.
+//
+//   result<rows> found = hook::within(200ms, [&] { return query(db, "select ..."); });     // rows: an owner
+//
+// f is called at once, on this stack, and must return: the limit ends waits, no computation. If it has passed, then
+// each wait in f ends at once, also an await(), which fails with timed_out by itself. If another deadline or a stop of
+// the fiber ends a wait, the result is that of f. If f returns result<T>, so does within(). An exception of f passes.
+// f should return an owner, because its value is destroyed if the limit has ended a wait. On a plain thread only
+// await() has the limit. Fatal in a task or a raw coroutine, as scope.
+template <class Rep, class Period, std::invocable F>
+auto within(std::chrono::duration<Rep, Period> limit, F&& f) {
+  using returned = std::invoke_result_t<F>;
+  using value = result<typename hocket::detail::joined<returned>::type>;
+  const detail::limit_block block(hocket::detail::to_nanoseconds(limit));
+  if constexpr (std::is_void_v<returned>) {
+    std::invoke(std::forward<F>(f));
+    return block.has_ended_a_wait() ? value(failure(errc::deadline_exceeded)) : value();
+  } else {
+    value found(std::invoke(std::forward<F>(f)));
+    return block.has_ended_a_wait() ? value(failure(errc::deadline_exceeded)) : std::move(found);
+  }
 }
 
 // Counts of the process since its start.
