@@ -68,10 +68,22 @@ bool detached_threads::start_thread(state& shared, std::unique_ptr<job>& work) n
     thread.detach();
     return true;
   } catch (...) {  // the system starts no thread
-    const primitive::locked guard(shared.mutex);
-    --shared.running;
+    abandon_start(shared);
     return false;
   }
+}
+
+// The thread that was counted has not started. Destroys the jobs that no thread would take, one by one: a list that
+// destroys itself needs a stack as deep as the queue.
+void detached_threads::abandon_start(state& shared) noexcept {
+  std::unique_ptr<job> dropped;
+  {
+    const primitive::locked guard(shared.mutex);
+    if (--shared.running != 0) return;
+    dropped = std::move(shared.first);
+    shared.queued = 0;
+  }
+  while (dropped) dropped = std::move(dropped->next_);
 }
 
 // Queues the job for a thread that runs. If none runs, no thread would take the job.

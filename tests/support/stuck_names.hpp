@@ -1,9 +1,11 @@
 // Names for tests of lookups. A program that links support/stuck_names.cpp has its own getaddrinfo(3):
 //
-//   stuck.test      waits while a stuck_names exists, then is unknown
+//   stuck...        each name that begins so waits while a stuck_names exists, then is unknown
 //   unknown.test    is unknown
 //   two.test        127.0.0.2 and 127.0.0.1
 //   other names     the system's
+//
+// If the caller's text changes while its lookup waits, then the lookup fails with EAI_FAIL.
 #pragma once
 #include <cstddef>
 
@@ -18,6 +20,13 @@ class stuck_names {
 
   // How many lookups wait.
   std::size_t running() const;
+  // From now on no lookup waits. Returns when none waits any more.
+  void release();
 };
+
+// How many names were looked up, numeric ones excepted.
+std::size_t lookups_so_far();
+// How many of the lookups that waited did not find their name as it was.
+std::size_t changed_names();
 
 }  // namespace hocket_test

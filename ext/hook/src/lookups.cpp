@@ -1,102 +1,30 @@
 #include "lookups.hpp"
 
-#include <hocket/base/clock.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/runtime/detail/lookup_threads.hpp>
 
 #include "caller.hpp"
 #include "counting.hpp"
 
 #include <cerrno>
-#include <chrono>
-#include <csignal>
+#include <memory>
 #include <new>
-#include <pthread.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
-class lookup_threads {
+// Owns a reference.
+class lookup::job final : public hocket::detail::detached_threads::job {
  public:
-  static lookup_threads& of_process() noexcept {
-    static hocket::detail::never_destroyed<lookup_threads> all;
-    return *all;
+  explicit job(lookup& shared) noexcept : lookup_(shared) {}
+  ~job() override {
+    lookup_.over_.set();
+    lookup_.release();
   }
-
-  // 0, or an error number: no thread could be started.
-  int enqueue(lookup& job) noexcept {
-    {
-      const primitive::locked guard(mutex_);
-      queue_.push_back(job);
-      ++queued_;
-      // ORDER: relaxed, pairs with the load in sleep(): both are made under the mutex.
-      posted_.fetch_add(1, std::memory_order_relaxed);
-      if (queued_ > idle_ && threads_ < most_threads && start_thread()) ++threads_;
-      if (threads_ == 0) return remove(job), EAGAIN;
-    }
-    hocket::detail::futex_wake_one(posted_);
-    return 0;
+  void run() noexcept override {
+    if (!lookup_.is_abandoned()) lookup_.has_run_ = (lookup_.run(), true);
   }
 
  private:
-  static constexpr unsigned most_threads = 32;
-  static constexpr std::chrono::seconds idle_time{10};
-
-  // Under the mutex.
-  void remove(lookup& job) noexcept {
-    hocket::detail::list<lookup>::erase(job);
-    --queued_;
-  }
-
-  // Under the mutex, which the thread takes first of all. It blocks all signals, as its maker does meanwhile.
-  bool start_thread() noexcept {
-    sigset_t all_signals, before;
-    sigfillset(&all_signals);
-    ::pthread_sigmask(SIG_SETMASK, &all_signals, &before);
-    pthread_t thread{};
-    const int error = ::pthread_create(
-        &thread, nullptr, [](void* self) -> void* { return static_cast<lookup_threads*>(self)->run(), nullptr; }, this);
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (error == 0) ::pthread_detach(thread);
-    return error == 0;
-  }
-
-  void run() noexcept {
-    ::pthread_setname_np(::pthread_self(), "lookup");
-    while (lookup* const job = next()) {
-      if (!job->is_abandoned()) job->run();
-      job->over_.set();
-      job->release();
-    }
-  }
-
-  // Null: the thread ends.
-  lookup* next() noexcept {
-    for (bool is_late = false;;) {
-      std::uint32_t posts = 0;
-      {
-        const primitive::locked guard(mutex_);
-        if (!queue_.empty()) {
-          lookup& first = *queue_.begin();
-          remove(first);
-          return &first;
-        }
-        if (is_late) return --threads_, nullptr;
-        ++idle_;
-        // ORDER: relaxed, pairs with the fetch_add in enqueue(): both are made under the mutex.
-        posts = posted_.load(std::memory_order_relaxed);
-      }
-      is_late = !hocket::detail::futex_wait_until(posted_, posts, deadline_after(steady_clock().now(), idle_time));
-      const primitive::locked guard(mutex_);
-      --idle_;
-    }
-  }
-
-  primitive::thread_mutex mutex_;
-  hocket::detail::list<lookup> queue_;  // guarded by mutex_
-  unsigned queued_ = 0;                 // guarded by mutex_
-  unsigned threads_ = 0;                // guarded by mutex_
-  unsigned idle_ = 0;                   // guarded by mutex_: threads that sleep
-  primitive::atomic<std::uint32_t> posted_{0};
+  lookup& lookup_;
 };
 
 bool lookup::is_abandoned() const noexcept {
@@ -112,15 +40,13 @@ void lookup::release() noexcept {
 bool lookup::run_elsewhere() noexcept {
   if (only_tries()) return run(), true;
   count(counted::pooled);
-  // ORDER: relaxed, pairs with the fetch_sub in release(): nobody else has this lookup yet.
+  std::unique_ptr<job> queued(new (std::nothrow) job(*this));
+  if (!queued) return errno = ENOMEM, false;
+  // ORDER: relaxed, pairs with the fetch_sub in release(): no other thread has this lookup yet.
   references_.store(2, std::memory_order_relaxed);
-  if (const int error = lookup_threads::of_process().enqueue(*this)) {
-    errno = error;
-    return release(), false;
-  }
-  return wait_until_set(over_);
+  if (!hocket::detail::lookup_threads().post(std::move(queued))) return errno = EAGAIN, false;
+  if (!wait_until_set(over_)) return false;
+  return has_run_ || (errno = EAGAIN, false);
 }
-
-void forget_lookups_in_child() noexcept { ::new (&lookup_threads::of_process()) lookup_threads; }
 
 }}}  // namespace hocket::hook

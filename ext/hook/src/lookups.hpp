@@ -1,31 +1,29 @@
 // Name lookups: calls of libc's resolver that their fiber may leave.
 //
 // A resolver waits for its name servers as long as it likes, and cannot be stopped. So a lookup owns its arguments and
-// its result, and runs on a thread of its own kind: at most 32 threads, half as many as the pool of blocking() has. If
+// its result, and runs on a thread for lookups (runtime/detail/lookup_threads.hpp), beside lookups of pg and redis. If
 // the name servers are silent, then files, and hosts that need no lookup, do not wait for them.
 //
 //   queued  -- a thread takes it ----------------> running -- set() --> over: the fiber reads the result
 //   queued or running -- the fiber is ended -----> abandoned: a queued one never runs, the result of a running one is
 //                                                  dropped
 //
-// Two references: the fiber's and the queue's, which a thread takes over. The last one destroys the lookup. Hazard: the
-// fiber may be resumed and destroy the event while the thread is still in its set(). Prevented by the thread's own
-// reference.
+// Two references: the fiber's, and that of the job that the threads queue, run and destroy. The last one destroys the
+// lookup. Hazard: the fiber may be resumed and destroy the event while the thread is still in its set(). Prevented by
+// the job's own reference.
 //
-// Threads start on demand, and end after 10 s without a lookup. They are detached: the end of the process does not wait
-// for a name server. A child of fork() has none of them, and begins with an empty queue.
-//
-// Locks. The mutex guards the queue and the counts; no lookup runs under it. Threads sleep on `posted_`.
+// Hooked calls. The threads have no fiber, so the calls of a resolver block them. The fiber that posts a job holds no
+// lock while it allocates or starts a thread, where another library's hooks may suspend it. A child of fork() begins
+// with an empty queue, and its calls are not hooked.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/list.hpp>
 #include <hocket/sync/event.hpp>
 
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
-class lookup : public hocket::detail::list_node {
+class lookup {
  public:
   lookup() noexcept = default;
   lookup(const lookup&) = delete;
@@ -39,11 +37,12 @@ class lookup : public hocket::detail::list_node {
   void release() noexcept;
 
  private:
-  friend class lookup_threads;
+  class job;
   virtual void run() noexcept = 0;
   bool is_abandoned() const noexcept;
 
   event over_;
+  bool has_run_ = false;  // written before over_ is set
   primitive::atomic<std::uint32_t> references_{1};
 };
 
@@ -63,7 +62,5 @@ class lookup_ptr {
  private:
   Lookup* const lookup_;
 };
-
-void forget_lookups_in_child() noexcept;
 
 }}}  // namespace hocket::hook

@@ -16,7 +16,6 @@
 // vfork() acts as fork(). A child that shares its parent's memory would see the parent's fiber as hooked, and run the
 // parent's coroutines while it waits. posix_spawn(), system() and popen() still share memory: libc calls no function of
 // ours in between.
-#include "lookups.hpp"
 #include "watched_fds.hpp"
 
 #include <hocket/fiber/await.hpp>
@@ -38,14 +37,9 @@ void hook_fiber_again() noexcept {
     fiber->header.reserved |= hocket::detail::hook_bit::hooked;
 }
 
-void begin_child() noexcept {
-  forget_all_in_child();
-  forget_lookups_in_child();
-}
-
 [[gnu::constructor]] void register_handlers() noexcept {
   set_process();
-  ::pthread_atfork(&unhook_fiber, &hook_fiber_again, &begin_child);
+  ::pthread_atfork(&unhook_fiber, &hook_fiber_again, &forget_all_in_child);
 }
 
 }  // namespace

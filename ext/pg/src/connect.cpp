@@ -6,7 +6,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/timeout_task.hpp>
-#include <hocket/io/detail/name_lookup.hpp>
+#include <hocket/net/detail/host_lookup.hpp>
 #include <hocket/pg/connection.hpp>
 #include <hocket/sync/pool.hpp>
 
@@ -15,6 +15,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <netdb.h>
 #include <poll.h>
 #include <string_view>
 
@@ -139,10 +140,31 @@ task<result<connection>> connect_to_address(const connect_attempts& attempts, co
   co_return failure(outcome.error());
 }
 
+// The form of hostaddr: without a port, with the scope of a link-local address.
+result<std::vector<std::string>> numeric_texts(const std::vector<socket_address>& addresses) {
+  std::vector<std::string> texts;
+  for (const socket_address& address : addresses) {
+    char text[NI_MAXHOST];
+    const auto* const bytes = static_cast<const sockaddr*>(address.data());
+    const auto size = static_cast<socklen_t>(address.size());
+    if (const int error = ::getnameinfo(bytes, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST))
+      return failure(std::error_code(error, lookup_category()));
+    texts.emplace_back(text);
+  }
+  return texts;
+}
+
+// libpq knows no "unix:" of resolve_host(): such a name is unknown.
+task<result<std::vector<std::string>>> resolve_name(const connect_attempts& attempts, const std::string& name) {
+  if (name.starts_with("unix:")) co_return failure(std::error_code(EAI_NONAME, lookup_category()));
+  const auto addresses = co_await or_return(within_connect_timeout(attempts, name, resolve_host(name, 0)));
+  co_return numeric_texts(addresses);
+}
+
 task<result<std::vector<std::string>>> addresses_of(const connect_attempts& attempts, const pg_host& host) {
   if (!host.address.empty() || host.is_unix()) co_return std::vector<std::string>{host.address};
-  auto addresses = co_await within_connect_timeout(attempts, host.name, resolve_host(host.name));
-  if (addresses || addresses.error().category() != name_lookup_category()) co_return addresses;
+  auto addresses = co_await resolve_name(attempts, host.name);
+  if (addresses || addresses.error().category() != lookup_category()) co_return addresses;
   append_text(*attempts.message, "could not look up \"" + host.name + "\": " + addresses.error().message());
   co_return failure(make_error_code(errc::unknown_host));
 }

@@ -196,6 +196,7 @@ TEST_CASE("a stuck name lookup never holds the loop, nor a numeric host; its wai
 
 TEST_CASE("a name is looked up, and all of its addresses are tried") {
   run_script([]() -> task<> {
+    CHECK((co_await refused("host=unix:/run/db user=u")).error == pg::errc::unknown_host);
     const refusal unknown = co_await refused("host=unknown.test user=u");
     CHECK(unknown.error == pg::errc::unknown_host);
     CHECK(contains(unknown.text, "unknown.test"));

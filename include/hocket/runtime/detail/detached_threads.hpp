@@ -7,7 +7,9 @@
 //   - The threads are beside the pool of blocking(), so stuck jobs never delay files or other calls there.
 //
 // Threads. post() starts a thread for a job if fewer than `threads` run. Otherwise the job is queued, first in, first
-// out. A thread that finds no job in the queue ends.
+// out. A thread that finds no job in the queue ends. No lock is held while the system starts a thread, so a job may be
+// queued behind a thread that then does not start. If no other thread runs, then the queued jobs would wait for ever.
+// Prevented: post() destroys them.
 //
 // Signals. The threads block SIGPIPE, because a library may write to a socket that its peer has closed.
 //
@@ -33,7 +35,8 @@ class detached_threads {
     literal_name name;    // the name of the threads
   };
 
-  // Runs on a thread of its own, and is destroyed there.
+  // Runs on one of the threads, and is destroyed there. A job that post() refuses is destroyed without a run, and so
+  // is a job that no thread would take. Then its destructor wakes the waiter.
   class job {
    public:
     job() noexcept = default;
@@ -47,12 +50,12 @@ class detached_threads {
     std::unique_ptr<job> next_;
   };
 
-  explicit detached_threads(const limits& bounds) noexcept : limits_(bounds) {}
+  constexpr explicit detached_threads(const limits& bounds) noexcept : limits_(bounds) {}
   detached_threads(const detached_threads&) = delete;
   detached_threads& operator=(const detached_threads&) = delete;
 
-  // False: all threads are busy and the queue is full, or the system starts no thread. The job is destroyed. Never
-  // blocks, apart from the start of a thread.
+  // False: all threads are busy and the queue is full, or the system starts no thread, or there is no memory. The job
+  // is destroyed. Never blocks, apart from the start of a thread.
   [[nodiscard]] bool post(std::unique_ptr<job> work) noexcept;
 
   // The number of running threads. A hint.
@@ -61,7 +64,8 @@ class detached_threads {
  private:
   struct state;
   state* current() noexcept;
-  bool start_thread(state& shared, std::unique_ptr<job>& work) noexcept;
+  static bool start_thread(state& shared, std::unique_ptr<job>& work) noexcept;
+  static void abandon_start(state& shared) noexcept;
   static bool enqueue(state& shared, std::unique_ptr<job> work) noexcept;
   static void run(state& shared, std::unique_ptr<job> work) noexcept;
   static std::unique_ptr<job> take(state& shared) noexcept;

@@ -1,101 +1,102 @@
-// Lookups of host names. getaddrinfo(3) is replaced (-Wl,--wrap): it waits as long as the test says.
+// In a program of its own, because it replaces getaddrinfo(3).
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/timeout_task.hpp>
 #include <hocket/net/detail/host_lookup.hpp>
+#include <hocket/runtime/blocking.hpp>
+#include <hocket/runtime/detail/lookup_threads.hpp>
 #include <hocket/runtime/loop.hpp>
-#include <hocket/time/sleep.hpp>
+#include <hocket/runtime/runtime.hpp>
 
-#include <atomic>
-#include <condition_variable>
 #include <doctest/doctest.h>
-#include <mutex>
 #include <netdb.h>
+#include <servers/on_loop.hpp>
 #include <string>
+#include <support/stuck_names.hpp>
 #include <thread>
 #include <vector>
 
 using namespace hocket;
 using namespace std::chrono_literals;
+using namespace hocket_test;
 using detail::resolve_host;
 
 namespace {
 
-// A name that begins with "stuck" waits for open().
-struct fake_resolver {
-  std::mutex mutex;
-  std::condition_variable news;
-  bool is_open = false;
-  std::atomic<int> waiting{0}, calls{0}, max_waiting{0};
+using found_addresses = result<std::vector<socket_address>>;
 
-  void wait(const std::string& name) {
-    ++calls;
-    if (name.rfind("stuck", 0) != 0) return;
-    std::unique_lock lock(mutex);
-    max_waiting = std::max(max_waiting.load(), ++waiting);
-    news.wait(lock, [this] { return is_open; });
-    --waiting;
-  }
-  void set_open(bool open) {
-    const std::lock_guard guard(mutex);
-    is_open = open;
-    news.notify_all();
-  }
-} resolver;
+std::string text_of(const found_addresses& found) {
+  if (!found) return found.error().message();
+  std::string text;
+  for (const socket_address& address : *found) text += (text.empty() ? "" : " ") + address.to_string();
+  return text;
+}
 
-std::string text_of(const result<std::vector<socket_address>>& found) {
-  return found ? found->front().to_string() : found.error().message();
+std::vector<join_handle<>> spawn_stuck_lookups(int count) {
+  std::vector<join_handle<>> waiters;
+  for (int i = 0; i < count; ++i)
+    waiters.push_back(spawn([i]() -> task<> {
+      static_cast<void>(co_await resolve_host("stuck-with-a-name-that-is-not-short-" + std::to_string(i), 80));
+    }));
+  return waiters;
 }
 
 }  // namespace
 
-extern "C" {
-int __real_getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** first);
-int __wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** first);
-int __wrap_getaddrinfo(const char* node, const char* service, const addrinfo* hints, addrinfo** first) {
-  const std::string name = node;  // read before the wait: the caller may be gone, its copy is not
-  resolver.wait(name);
-  if (name != node) return EAI_FAIL;
-  if (name == "unknown.example") return EAI_NONAME;
-  return __real_getaddrinfo("127.0.0.9", service, hints, first);
-}
-}
-
 TEST_CASE("a numeric address, and a unix socket, need no lookup") {
-  const int calls = resolver.calls;
+  const std::size_t lookups = lookups_so_far();
   CHECK(text_of(sync_wait(resolve_host("127.0.0.1", 80))) == "127.0.0.1:80");
   CHECK(text_of(sync_wait(resolve_host("::1", 80))) == "[::1]:80");
+  CHECK(text_of(sync_wait(resolve_host("fe80::1%1", 80))) ==
+        socket_address::parse("[fe80::1%1]:80").value().to_string());
   CHECK(text_of(sync_wait(resolve_host("unix:/run/db", 80))) == "unix:/run/db");
-  CHECK(resolver.calls == calls);
+  CHECK(lookups_so_far() == lookups);
+}
+
+TEST_CASE("a name has all of its addresses, in the order of the resolver") {
+  CHECK(text_of(sync_wait(resolve_host("two.test", 81))) == "127.0.0.2:81 127.0.0.1:81");
 }
 
 TEST_CASE("a name without an address, an empty name, a zero byte and a wrong port are errors of their own") {
-  CHECK(sync_wait(resolve_host("unknown.example", 80)).error() ==
-        std::error_code(EAI_NONAME, detail::lookup_category()));
-  CHECK(sync_wait(resolve_host("unknown.example", 80)).error() == std::errc::host_unreachable);
+  const found_addresses unknown = sync_wait(resolve_host("unknown.test", 80));
+  CHECK(unknown.error() == std::error_code(EAI_NONAME, detail::lookup_category()));
+  CHECK(unknown.error() == std::errc::host_unreachable);
+  CHECK(unknown.error().message() == ::gai_strerror(EAI_NONAME));
   CHECK(sync_wait(resolve_host("", 80)).error() == std::errc::invalid_argument);
-  CHECK(sync_wait(resolve_host(std::string("a\0b", 3), 80)).error() == std::errc::invalid_argument);
+  CHECK(sync_wait(resolve_host(std::string("127.0.0.1\0x", 11), 80)).error() == std::errc::invalid_argument);
   CHECK(sync_wait(resolve_host("name", -1)).error() == std::errc::invalid_argument);
   CHECK(sync_wait(resolve_host("name", 65536)).error() == std::errc::invalid_argument);
 }
 
-TEST_CASE(
-    "64 stuck lookups hold up neither the loop nor a numeric address, and their waiters leave at their deadline") {
-  resolver.set_open(false);
-  loop lp;
-  std::vector<join_handle<result<std::vector<socket_address>>>> stuck;
-  for (int i = 0; i < 64; ++i)
-    stuck.push_back(spawn(lp, [i] {
-      return within(50ms, resolve_host("stuck-with-a-name-that-is-not-short-" + std::to_string(i), 80));
-    }));
-  auto numeric = spawn(lp, [] { return resolve_host("127.0.0.1", 80); });
-  lp.run();  // ends, although no lookup has ended
-  CHECK(text_of(sync_wait(numeric)) == "127.0.0.1:80");
-  for (auto& each : stuck) CHECK(sync_wait(each).error() == std::errc::timed_out);
-  CHECK(resolver.max_waiting <= static_cast<int>(detail::max_lookups));
-  CHECK(resolver.waiting > 0);
-  const int calls = resolver.calls;
-  resolver.set_open(true);
-  CHECK(text_of(sync_wait(resolve_host("name", 81))) == "127.0.0.9:81");  // behind them in the queue
-  CHECK(resolver.calls == calls + 1);  // a lookup that was queued and left is not begun
+TEST_CASE("waiters of stuck lookups leave by a cancel, a deadline and a kill; other calls go on") {
+  on_loop([]() -> task<> {
+    stuck_names stuck;
+    const std::size_t changed = changed_names();
+    auto waiters = spawn_stuck_lookups(64);
+    while (stuck.running() < detail::max_lookups) static_cast<void>(co_await yield());
+    CHECK((co_await within(1ms, resolve_host("stuck.test", 80))).error() == std::errc::timed_out);
+    CHECK(text_of(co_await within(30s, resolve_host("127.0.0.1", 80))) == "127.0.0.1:80");
+    CHECK((co_await blocking([] { return 1; })).value() == 1);
+    for (std::size_t i = 0; i < waiters.size(); ++i) {
+      if (i % 2 == 0) waiters[i].cancel();
+      else waiters[i].kill();
+    }
+    for (auto& each : waiters) static_cast<void>(co_await each.join());
+    CHECK(stuck.running() == detail::max_lookups);
+    const std::size_t lookups = lookups_so_far();
+    stuck.release();
+    CHECK(text_of(co_await resolve_host("two.test", 81)) == "127.0.0.2:81 127.0.0.1:81");  // behind them in the queue
+    CHECK(lookups_so_far() == lookups + 1);  // a lookup that was queued and left is not begun
+    CHECK(changed_names() == changed);       // a lookup owns its name
+  });
+}
+
+TEST_CASE("a shutdown does not wait for a stuck lookup") {
+  const stuck_names stuck;
+  runtime rt({.workers = 1});
+  auto lookup = spawn(rt, []() -> task<> { static_cast<void>(co_await resolve_host("stuck.test", 80)); });
+  while (stuck.running() == 0) std::this_thread::yield();
+  CHECK(rt.shutdown({.drain = 0ms, .cancel = 10s, .kill = 10s, .report = -1}).remaining == 0);
+  CHECK(stuck.running() == 1);
 }
