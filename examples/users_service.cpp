@@ -1,8 +1,10 @@
 // A service on PostgreSQL and Redis, in tasks: it answers a line "name <id>" with a name, from the cache or from the
-// database. Each wait has a limit. If the database is away, the service answers so and continues.
+// database. Each wait has a limit. If the database is away, the service answers so and continues. The pools connect, and
+// repair or close a connection whose answer was not awaited.
 #include <hocket/hocket.hpp>
 #include <hocket/net.hpp>
 #include <hocket/pg/connection.hpp>
+#include <hocket/pool/connection_pool.hpp>
 #include <hocket/redis/connection.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -12,23 +14,22 @@ using namespace hocket;
 using namespace std::chrono_literals;
 
 struct backend {
-  std::string database;
-  int cache_port;
-  pool<pg::connection> users{{.limit = 8, .idle = 60s, .check = pg::is_idle}};
-  pool<redis::connection> cache{{.limit = 8, .idle = 60s, .check = redis::is_idle}};
+  backend(runtime& rt, const char* database, int cache_port)
+      : users(rt, pg::connector(database), {.limit = 8, .max_idle = 60s, .name = "users"}),
+        cache(rt, redis::connector("127.0.0.1", cache_port), {.limit = 8, .max_idle = 60s, .name = "cache"}) {}
+  connection_pool<pg::connection> users;
+  connection_pool<redis::connection> cache;
 };
 
 // The name in the database; an empty string: no user has this number.
 task<result<std::string>> find_user(backend& of, std::string id) {
-  auto lent = co_await or_return(of.users.borrow());
-  if (!lent) lent.emplace(co_await or_return(pg::connect(of.database)));
+  auto lent = co_await or_return(of.users.acquire());
   const pg::rows found = co_await or_return(lent->query("select 'user ' || $1::int where $1::int < 1000", id));
   co_return PQntuples(found.get()) == 0 ? std::string() : std::string(PQgetvalue(found.get(), 0, 0));
 }
 
 task<result<std::string>> name_of(backend& of, std::string id) {
-  auto lent = co_await or_return(of.cache.borrow());
-  if (!lent) lent.emplace(co_await or_return(redis::connect("127.0.0.1", of.cache_port)));
+  auto lent = co_await or_return(of.cache.acquire());
   const redis::reply cached = co_await or_return(lent->command("GET", "name:" + id));
   if (cached->type == REDIS_REPLY_STRING) co_return std::string(cached->str, cached->len);
   std::string name = co_await or_return(within(500ms, find_user(of, id)));
@@ -69,8 +70,8 @@ int main() {
     std::puts("no servers: set HOCKET_POSTGRES to a connection string and HOCKET_REDIS to a port");
     return 0;
   }
-  backend of{database, std::atoi(cache)};
   runtime rt;
+  backend of(rt, database, std::atoi(cache));
   auto server = tcp::serve(rt, "127.0.0.1:0", serve, std::ref(of)).value();
   const auto right = sync_wait(spawn(rt, try_it, server.local_address()));
   sync_wait(server.graceful_shutdown({.drain = 1s}));
