@@ -35,8 +35,9 @@ SWITCHES = 4096  # bytes of the file in which a program notes the switches that 
 EXTENSIONS = ["hook", "pg", "redis", "gc"]
 MORE_PROGRAMS = {"io": ["unit_net", "unit_net_calls", "unit_io_memory"], "net": ["unit_io_memory", "regress_io"],
                  "sync": ["unit_runtime", "unit_runtime_stackful"], "coro": ["unit_runtime"], "core": ["unit_sync", "unit_coro", "unit_runtime"],
-                 "fiber": ["unit_runtime_stackful"], "stack": ["unit_fiber"], "time": ["unit_runtime"]}
-SCORED = ["io", "net", "sync", "coro", "manager", "runtime", "hook"]
+                 "fiber": ["unit_runtime_stackful"], "stack": ["unit_fiber"], "time": ["unit_runtime"],
+                 "pool": ["ext_redis_scripted", "ext_pg_scripted"], "runtime": ["unit_net_lookup"]}
+SCORED = ["io", "net", "pool", "sync", "coro", "manager", "runtime", "hook", "pg", "redis"]
 SWITCH_HEADER = "include/hocket/base/detail/sampled.hpp"
 SWITCH_SOURCE = "src/base/sampled.cpp"
 SWITCH = {
