@@ -129,9 +129,12 @@ task<result<T>> within_connect_timeout(const connect_attempts& attempts, const s
 }
 
 task<result<connection>> connect_to_address(const connect_attempts& attempts, const pg_host& host) {
-  PGconn* const handle = start_connect(*attempts.all, host, attempts.session_attributes);
+  std::unique_ptr<PGconn, decltype(&PQfinish)> owner(start_connect(*attempts.all, host, attempts.session_attributes),
+                                                     &PQfinish);
+  PGconn* const handle = owner.get();
   if (!handle) co_return failure(std::make_error_code(std::errc::not_enough_memory));
   connection client(handle);
+  static_cast<void>(owner.release());
   PQsetErrorVerbosity(handle, PQERRORS_VERBOSE);
   auto outcome = co_await within_connect_timeout(attempts, host.name.empty() ? host.address : host.name,
                                                  poll_connect(handle, attempts.session_attributes));

@@ -105,7 +105,10 @@ std::error_code pg_session::refusal() noexcept {
     case connection_state::awaiting_answers: return make_error_code(pg::errc::answers_outstanding);
     default: break;
   }
-  if (read_pushed()) return {};
+  if (read_pushed()) {
+    must_roll_back_ = must_roll_back();
+    return {};
+  }
   broken_ = true;
   return has_violation_ ? make_error_code(pg::errc::protocol_violation)
                         : std::make_error_code(std::errc::connection_reset);

@@ -45,7 +45,12 @@
 // # Transactions
 //
 // A guard and its session refer to each other, so the guard may outlive the session. Both belong to one coroutine at a
-// time. A destroyed guard sets must_roll_back_, which has no effect if libpq says that no transaction is open.
+// time. A destroyed guard sets must_roll_back_, unless libpq says that no transaction is open, and then the next call
+// sends ROLLBACK first.
+//
+// Hazard: a mark without a transaction would roll back the transaction of a later borrower. Prevented: a guard that is
+// destroyed after its transaction has ended sets no mark, and an operation that begins outside of a transaction clears
+// the mark.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/result.hpp>
@@ -114,7 +119,7 @@ class pg_session {
   // Called by the destructor of the guard.
   void drop_guard() noexcept {
     guard_ = nullptr;
-    must_roll_back_ = true;
+    must_roll_back_ = is_exchanging_ || PQtransactionStatus(handle_) != PQTRANS_IDLE;
   }
 
  private:

@@ -2,9 +2,11 @@
 #include "scripted_server.hpp"
 
 #include <hocket/coro/timeout_task.hpp>
+#include <hocket/io/poll_fds.hpp>
 #include <hocket/time/within.hpp>
 
 #include <optional>
+#include <poll.h>
 
 using namespace hocket;
 using namespace std::chrono_literals;
@@ -35,6 +37,18 @@ void with_server(Body body) {
 }
 
 using texts = std::vector<std::string>;
+
+// A statement by the functions of libpq.
+task<> run_natively(pg::connection& client, const char* text) {
+  PGconn* const handle = client.native();
+  CHECK(PQsendQuery(handle, text) == 1);
+  CHECK(PQflush(handle) == 0);
+  while (PQisBusy(handle) != 0) {
+    static_cast<void>(co_await poll_fd(PQsocket(handle), POLLIN));
+    CHECK(PQconsumeInput(handle) == 1);
+  }
+  while (PGresult* const result = PQgetResult(handle)) PQclear(result);
+}
 
 }  // namespace
 
@@ -98,6 +112,48 @@ TEST_CASE("a mark has no effect if the holder has ended the transaction by a sta
     CHECK(client.is_idle());
     CHECK((co_await client.query("next")).has_value());
     CHECK(requests == texts{"BEGIN", "COMMIT", "next"});
+  });
+}
+
+TEST_CASE("a guard whose transaction has ended rolls no later transaction back, whoever begins it") {
+  with_server([](pg::connection& client, texts& requests, pg_peer&) -> task<> {
+    {
+      const pg::transaction open = (co_await pg::begin(client)).value();
+      CHECK((co_await client.query("COMMIT")).has_value());
+    }
+    CHECK((co_await client.query("BEGIN by hand")).has_value());
+    CHECK((co_await client.query("inside")).has_value());
+    CHECK((co_await client.query("COMMIT")).has_value());
+    std::optional<pg::transaction> ended = (co_await pg::begin(client)).value();
+    CHECK((co_await client.query("COMMIT")).has_value());
+    ended.reset();
+    pg::transaction open = (co_await pg::begin(client)).value();
+    CHECK((co_await client.query("inside")).has_value());
+    CHECK((co_await open.commit()).has_value());
+    CHECK(requests == texts{"BEGIN", "COMMIT", "BEGIN by hand", "inside", "COMMIT", "BEGIN", "COMMIT", "BEGIN",
+                            "inside", "COMMIT"});
+  });
+}
+
+TEST_CASE("a guard whose transaction has ended rolls no transaction back that libpq's functions begin or end") {
+  with_server([](pg::connection& client, texts& requests, pg_peer&) -> task<> {
+    {
+      const pg::transaction open = (co_await pg::begin(client)).value();
+      CHECK((co_await client.query("COMMIT")).has_value());
+    }
+    co_await run_natively(client, "BEGIN by libpq");
+    CHECK((co_await client.query("inside")).has_value());
+    CHECK((co_await client.query("COMMIT")).has_value());
+    CHECK(requests == texts{"BEGIN", "COMMIT", "BEGIN by libpq", "inside", "COMMIT"});
+  });
+  with_server([](pg::connection& client, texts& requests, pg_peer&) -> task<> {
+    {
+      const pg::transaction open = (co_await pg::begin(client)).value();
+    }
+    co_await run_natively(client, "COMMIT");
+    CHECK((co_await client.query("BEGIN by hand")).has_value());
+    CHECK((co_await client.query("inside")).has_value());
+    CHECK(requests == texts{"BEGIN", "COMMIT", "BEGIN by hand", "inside"});
   });
 }
 

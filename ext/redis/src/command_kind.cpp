@@ -263,10 +263,12 @@ command_kind kind_of_client(const text_list& command) noexcept {
   return is_reply ? command_kind::silencing : command_kind::changing;
 }
 
-// XREAD and XREADGROUP: whether the option BLOCK is before the keys.
+// XREAD and XREADGROUP: whether the option BLOCK is before the keys. A group or a consumer may have any name.
 bool blocks(const text_list& command) noexcept {
-  for (std::size_t i = 1; i < command.size() && !has_word(command, i, "STREAMS"); ++i)
+  for (std::size_t i = 1; i < command.size() && !has_word(command, i, "STREAMS"); ++i) {
     if (has_word(command, i, "BLOCK")) return true;
+    if (has_word(command, i, "GROUP")) i += 2;
+  }
   return false;
 }
 

@@ -272,9 +272,8 @@ void redis_session::settle_transaction(command_kind kind, const redisReply& answ
   const std::string_view text = text_of(answer);
   const bool refused = is_refusal(answer);
   switch (kind) {
-    case command_kind::multi:
-      if (refused && text.find("nested") == std::string_view::npos) in_transaction_ = false;
-      break;
+    case command_kind::multi: in_transaction_ = !refused || text.find("nested") != std::string_view::npos; break;
+    case command_kind::watch: watches_ = watches_ || !refused; break;
     case command_kind::exec:
     case command_kind::discard:
       // After any other refusal, such as a wrong number of words, the transaction is open.

@@ -28,11 +28,14 @@
 //                   is sent
 //   subscriptions   the answer to SUBSCRIBE                  the answer to UNSUBSCRIBE
 //   monitoring      the answer to MONITOR                    never
-//   in_transaction  MULTI is sent                            the answer to MULTI if it is a refusal, to EXEC, to
-//   DISCARD watches         WATCH is sent                            the answer to EXEC, DISCARD and UNWATCH
+//   in_transaction  MULTI is sent, and its answer            the answer to MULTI if it is a refusal, to EXEC, to
+//   DISCARD watches         WATCH is sent, and its answer            the answer to EXEC, DISCARD and UNWATCH
 //
 // A mark is set when its command is sent, because the server may carry a command out whose answer is never read. It is
 // cleared by an answer, because a command may be refused.
+//
+// Hazard: of EXEC and MULTI in one pipeline, the answer to EXEC clears the mark of the later MULTI. Prevented: the
+// answer to MULTI sets it again, and so does the answer to WATCH.
 //
 // # Answers without a command
 //
@@ -52,6 +55,7 @@
 // is broken, sends nothing, and does not shut the socket down.
 #pragma once
 #include <hocket/base/detail/text_list.hpp>
+#include <hocket/base/result.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
 #include <hocket/redis/detail/reply.hpp>

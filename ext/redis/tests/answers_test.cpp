@@ -184,6 +184,7 @@ TEST_CASE("a blocking command that is ended closes its connection, so that the s
                                       {"BZMPOP", "0", "1", "a", "MIN"},
                                       {"XREAD", "COUNT", "1", "block", "0", "STREAMS", "s", "$"},
                                       {"XREADGROUP", "GROUP", "g", "c", "BLOCK", "0", "STREAMS", "s", ">"},
+                                      {"XREADGROUP", "GROUP", "streams", "c", "BLOCK", "0", "STREAMS", "s", ">"},
                                       {"WAIT", "1", "0"},
                                       {"WAITAOF", "1", "0", "0"}};
   for (const auto& command : all)

@@ -65,6 +65,7 @@ TEST_CASE("a command of the list is harmless, in any case of letters; every othe
         {{"GET", "a"}, "$-1\r\n", idle},
         {{"get", "a"}, "$-1\r\n", idle},
         {{"XREAD", "STREAMS", "block", "0"}, "*-1\r\n", idle},
+        {{"XREADGROUP", "GROUP", "block", "block", "STREAMS", "s", ">"}, "*-1\r\n", idle},
         {{"EVAL", "return 1", "0"}, ":1\r\n", idle},
         {{"CLIENT", "ID"}, ":7\r\n", idle},
         {{"CLIENT", "getname"}, "$-1\r\n", idle},
@@ -154,6 +155,35 @@ TEST_CASE("EXEC and DISCARD end a transaction, and a refusal for another reason 
       CHECK(both.client.state() == in_transaction);
       static_cast<void>(co_await exchange(both, each.command, each.answer));
       CHECK(both.client.state() == each.after);
+    }
+  });
+}
+
+TEST_CASE("a transaction that a pipeline begins behind the end of another one is open") {
+  in_each_kind([]() -> task<> {
+    struct row {
+      std::vector<redis::words> commands;
+      std::string answers;
+      connection_state after;
+    };
+    const std::vector<row> rows{
+        {{{"MULTI"}, {"EXEC"}}, "+OK\r\n*0\r\n", idle},
+        {{{"MULTI"}, {"EXEC"}, {"MULTI"}}, "+OK\r\n*0\r\n+OK\r\n", in_transaction},
+        {{{"MULTI"}, {"DISCARD"}, {"MULTI"}}, "+OK\r\n+OK\r\n+OK\r\n", in_transaction},
+        {{{"MULTI"}, {"EXEC"}, {"MULTI"}}, "+OK\r\n*0\r\n-LOADING no\r\n", idle},
+        {{{"WATCH", "a"}, {"UNWATCH"}}, "+OK\r\n+OK\r\n", idle},
+        {{{"WATCH", "a"}, {"UNWATCH"}, {"WATCH", "a"}}, "+OK\r\n+OK\r\n+OK\r\n", in_transaction},
+        {{{"MULTI"}, {"EXEC"}, {"WATCH", "a"}}, "+OK\r\n*0\r\n+OK\r\n", in_transaction}};
+    for (const row& each : rows) {
+      CAPTURE(each.answers);
+      scripted_server server;
+      auto both = co_await connected(server);
+      auto answers = spawn([&] { return both.client.pipeline(each.commands); });
+      for (const redis::words& command : each.commands) co_await both.peer.expect(command);
+      co_await both.peer.send(each.answers);
+      CHECK((co_await answers).has_value());
+      CHECK(both.client.state() == each.after);
+      CHECK(both.client.is_idle() == (each.after == idle));
     }
   });
 }
