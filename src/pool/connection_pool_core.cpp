@@ -234,7 +234,8 @@ void connection_pool_core::make_available(pool_entry& entry, time_point since, t
     grant won;
     mutex_.lock();
     const bool is_expired = present >= entry.expires;
-    if (!is_closed_ && size_ <= limit_ && !is_expired) {
+    const bool lacks_hook = needs_hook_ && !entry.is_prepared;
+    if (!is_closed_ && size_ <= limit_ && !is_expired && !lacks_hook) {
       if (entry.linked()) list<pool_entry>::erase(entry);
       --place;
       entry.since = since;
@@ -327,6 +328,16 @@ void connection_pool_core::resize(std::size_t limit) noexcept {
     wake_for_attempt();
   }
   destroy_surplus(limit);
+}
+
+void connection_pool_core::require_hook() noexcept {
+  {
+    const primitive::locked guard(mutex_);
+    needs_hook_ = true;
+  }
+  destroy_surplus(0);
+  const primitive::locked guard(mutex_);
+  wake_for_attempt();
 }
 
 connection_pool_statistics connection_pool_core::statistics() const noexcept {

@@ -77,7 +77,8 @@ class connection_pool {
   ~connection_pool() { end(); }
 
   // Called for each new connection, before it is lent: sets up its session. An error fails the connect. A hook returns
-  // a task<result<void>>, or a result<void>: then it runs as a fiber. Before the first acquire().
+  // a task<result<void>>, or a result<void>: then it runs as a fiber. Once, before the first acquire(). Connections
+  // that the warm-up has made before are closed.
   template <class Hook>
   void on_create(Hook hook) {
     core_->set_create_hook(std::make_unique<detail::hook_stage<T, Hook>>(std::move(hook)));

@@ -29,7 +29,8 @@ struct fake_server {
   std::error_code drain_error{};
   std::error_code ping_error{};
   bool gives_dead = false;
-  std::set<int> dead;  // connections that the server has closed
+  std::set<int> dead;               // connections that the server has closed
+  std::function<void()> at_accept;  // called once, before the first look at a new connection
 
   int connects = 0, connecting = 0, max_connecting = 0;
   int open = 0, looks = 0, drains = 0, draining = 0, max_draining = 0, pings = 0, accepted = 0;
@@ -73,7 +74,10 @@ class fake_connection {
     if (server_->ping_error) co_return hocket::failure(server_->ping_error);
     co_return {};
   }
-  void accept_session() noexcept { ++server_->accepted; }
+  void accept_session() noexcept {
+    ++server_->accepted;
+    if (server_->at_accept) std::exchange(server_->at_accept, nullptr)();
+  }
 
   int id() const noexcept { return id_; }
   void set_state(hocket::connection_state state) noexcept { state_ = state; }

@@ -120,6 +120,32 @@ TEST_CASE("a lease that ends while its coroutine unwinds, or is killed, returns 
   });
 }
 
+TEST_CASE("connections that the warm-up makes before the hook on create is set are closed, also if they connect then") {
+  for (const bool is_connecting : {false, true}) {
+    fake_world world;
+    fake_pool pool(world.lp, world.connector(), world.options({.limit = 4, .min_size = 2}));
+    std::set<int> prepared;
+    const auto set_hook = [&] {
+      pool.on_create([&](fake_connection& created) -> task<result<void>> {
+        prepared.insert(created.id());
+        co_return {};
+      });
+    };
+    if (is_connecting) world.server.at_accept = set_hook;
+    world.run([&]() -> task<> {
+      co_await run_others();
+      CHECK(world.server.open == 2);
+      if (!is_connecting) set_hook();
+      co_await run_others();
+      CHECK(world.server.connects == (is_connecting ? 3 : 4));
+      CHECK(world.server.open == 2);
+      CHECK(pool.statistics().idle == 2);
+      const auto first = (co_await pool.acquire()).value(), second = (co_await pool.acquire()).value();
+      CHECK(prepared == std::set<int>{first->id(), second->id()});
+    });
+  }
+}
+
 TEST_CASE("the hook on create runs before the first lease, may wait, and its error fails the connect") {
   fake_world world;
   fake_pool pool(world.lp, world.connector(), world.options({.limit = 1}));

@@ -39,6 +39,9 @@
 // the coroutine, the destructor of the token says so: the attempt has failed, the entry is destroyed, the waiters get
 // operation_canceled. So no path forgets an entry.
 //
+// The warm-up may connect before the program sets the hook on create. Then the connection has no hook behind it, and is
+// closed: when the hook is set, if it is idle, or else when it becomes available.
+//
 // The maintenance ends with its target. A loop can run again; so acquire() spawns the maintenance anew if it has ended.
 //
 // # Lifetime
@@ -79,6 +82,7 @@ struct pool_entry : list_node {
   call_site acquired{};                    // of the holder: its acquire()
   std::source_location holder{};           // the place of the holder's spawn; line 0: unknown
   bool is_reported = false;
+  bool is_prepared = false;  // the hook on create has ended without an error
 };
 
 // A connect under way.
@@ -172,6 +176,8 @@ class connection_pool_core : public wait_source, private dump_section {
   // --- the pool's own calls
   void close() noexcept;
   void resize(std::size_t limit) noexcept;
+  // A hook on create was set: connections without it are closed.
+  void require_hook() noexcept;
   connection_pool_statistics statistics() const noexcept;
   task<shutdown_report> graceful_shutdown(shutdown_options options);
 
@@ -270,6 +276,7 @@ class connection_pool_core : public wait_source, private dump_section {
   std::size_t idle_count_ = 0, lent_count_ = 0, connecting_ = 0, returning_ = 0, draining_ = 0, waiters_ = 0;
   std::size_t orphans_ = 0;  // attempts without a waiter
   bool is_closed_ = false;
+  bool needs_hook_ = false;                       // only prepared entries are lent
   primitive::atomic<bool> is_maintained_{false};  // changed under mutex_
   bool ticks_ = false;                            // the maintenance has a timer for next_check_
   time_point next_check_{};

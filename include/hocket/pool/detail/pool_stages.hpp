@@ -59,23 +59,36 @@ class connection_pool_core_of final : public connection_pool_core {
 
   static T& connection_of(pool_entry& entry) noexcept { return static_cast<pooled&>(entry).connection; }
 
-  void set_create_hook(std::unique_ptr<pool_stage<T>> hook) noexcept { create_hook_ = std::move(hook); }
+  // Once. A connect of the warm-up may be under way.
+  void set_create_hook(std::unique_ptr<pool_stage<T>> hook) noexcept {
+    expects(!create_hook_owner_, "a second hook on create", "a connection_pool has one", options().name.c_str());
+    create_hook_owner_ = std::move(hook);
+    // ORDER: release, pairs with the load in end_connector(): the hook is complete.
+    create_hook_.store(create_hook_owner_.get(), std::memory_order_release);
+    require_hook();
+  }
   void set_recycle_hook(std::unique_ptr<pool_stage<T>> hook) noexcept { recycle_hook_ = std::move(hook); }
 
   // --- the ends of the stages
   void end_connector(pool_job job, result<T> connected) {
     if (!connected) return job.fail(connected.error());
-    job.set_entry(*new pooled(*std::move(connected)));
-    if (create_hook_) create_hook_->start(*this, std::move(job));
+    try {
+      job.set_entry(*new pooled(*std::move(connected)));
+    } catch (...) {
+      return job.fail(error_of_exception());
+    }
+    // ORDER: acquire, pairs with the store in set_create_hook().
+    if (pool_stage<T>* const hook = create_hook_.load(std::memory_order_acquire)) hook->start(*this, std::move(job));
     else end_create(std::move(job));
   }
   void end_hook(pool_job job, std::error_code error) noexcept {
     if (error) return job.fail(error);
-    if (job.purpose() == pool_job::kind::connect) end_create(std::move(job));
-    else end_return(std::move(job));
+    if (job.purpose() != pool_job::kind::connect) return end_return(std::move(job));
+    job.entry()->is_prepared = true;
+    end_create(std::move(job));
   }
   void end_drain(pool_job job) {
-    if (recycle_hook_ && job.purpose() != pool_job::kind::ping) recycle_hook_->start(*this, std::move(job));
+    if (job.purpose() != pool_job::kind::ping && recycle_hook_) recycle_hook_->start(*this, std::move(job));
     else end_return(std::move(job));
   }
 
@@ -134,7 +147,8 @@ class connection_pool_core_of final : public connection_pool_core {
   }
 
   const std::unique_ptr<pool_stage<T>> connector_;
-  std::unique_ptr<pool_stage<T>> create_hook_, recycle_hook_;  // constant after the first acquire()
+  std::unique_ptr<pool_stage<T>> create_hook_owner_, recycle_hook_;  // constant after the first acquire()
+  primitive::atomic<pool_stage<T>*> create_hook_{nullptr};           // of create_hook_owner_
 };
 
 // A stage that calls F: in a task if F returns one, else in a fiber. `Self` has the call and its end.
