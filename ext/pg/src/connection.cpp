@@ -45,6 +45,12 @@ task<result<rows>> run_owned(pg_session& db, owned_statement command) {
   co_return answer;
 }
 
+task<result<void>> ping_server(pg_session& db) {
+  auto empty = run_owned(db, owned_statement(statement{}));
+  co_await or_return(std::move(empty));
+  co_return {};
+}
+
 task<result<void>> prepare_owned(pg_session& db, std::string name, std::string text) {
   if (const std::error_code error = db.refusal()) co_return db.fail(error);
   if (has_zero_byte(name) || has_zero_byte(text)) co_return db.fail(make_error_code(errc::zero_byte));
@@ -121,6 +127,7 @@ task<result<std::vector<rows>>> connection::pipeline(std::span<const statement> 
 connection_state connection::state() const noexcept { return session_->state(); }
 bool connection::is_idle() noexcept { return session_->is_idle(); }
 task<result<void>> connection::drain(std::chrono::nanoseconds limit) { return drain_within(*session_, limit); }
+task<result<void>> connection::ping() { return ping_server(*session_); }
 PGconn* connection::native() const noexcept { return session_->handle(); }
 std::string_view connection::message() const noexcept { return session_->message(); }
 

@@ -175,6 +175,18 @@ TEST_CASE("commit() of a transaction that a drain or a statement has ended is an
   });
 }
 
+TEST_CASE("a ping sends an empty statement, and leaves the state") {
+  with_server([](pg::connection& client, texts& requests, pg_peer&) -> task<> {
+    CHECK((co_await client.ping()).has_value());
+    CHECK(client.is_idle());
+    pg::transaction open = (co_await pg::begin(client)).value();
+    CHECK((co_await client.ping()).has_value());
+    CHECK(client.state() == connection_state::in_transaction);
+    CHECK((co_await open.commit()).has_value());
+    CHECK(requests == texts{"", "BEGIN", "", "COMMIT"});
+  });
+}
+
 TEST_CASE("commit() of a transaction in which a statement has failed is an error") {
   with_server([](pg::connection& client, texts&, pg_peer& peer) -> task<> {
     pg::transaction open = (co_await pg::begin(client)).value();

@@ -137,6 +137,7 @@ task<result<reply>> connection::next() { return session_->next_message(); }
 connection_state connection::state() const noexcept { return session_ ? session_->state() : connection_state::broken; }
 bool connection::is_idle() noexcept { return session_ && session_->is_idle(); }
 task<result<void>> connection::drain() { return drain_session(*session_); }
+task<result<void>> connection::ping() { return run_or_fail(*session_, "PING"); }
 void connection::accept_session() noexcept { session_->accept(); }
 std::size_t connection::expected() const noexcept { return session_->expected(); }
 std::string_view connection::refusal() const noexcept { return session_->refusal(); }

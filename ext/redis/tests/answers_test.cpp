@@ -351,3 +351,24 @@ TEST_CASE("a command, a pipeline and a drain that are ended after any number of 
   lp.run();
   sync_wait(handle);
 }
+
+TEST_CASE("a ping sends PING; a refusal is an error, and an ended ping leaves the connection in doubt") {
+  in_each_kind([]() -> task<> {
+    scripted_server server;
+    auto both = co_await connected(server);
+    auto answered = spawn([&] { return both.client.ping(); });
+    co_await both.peer.expect({"PING"});
+    CHECK_FALSE(answered.done());
+    co_await both.peer.send("+PONG\r\n");
+    CHECK((co_await answered).has_value());
+    CHECK(both.client.is_idle());
+    auto refused = spawn([&] { return both.client.ping(); });
+    co_await both.peer.expect({"PING"});
+    co_await both.peer.send("-LOADING no\r\n");
+    CHECK((co_await refused).error() == redis::errc::loading);
+    auto ended =
+        end_call(ending::cancelled, [&] { return both.client.ping(); }, [&] { return both.peer.expect({"PING"}); });
+    co_await std::move(ended);
+    CHECK(both.client.state() == connection_state::awaiting_answers);
+  });
+}

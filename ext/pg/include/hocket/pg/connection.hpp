@@ -109,6 +109,9 @@ class connection {
   // broken. Does not undo SET, LISTEN, advisory locks and temporary tables: query("discard all") does.
   [[nodiscard]] task<result<void>> drain(std::chrono::nanoseconds limit = std::chrono::seconds(5));
 
+  // Whether the server answers: sends an empty statement. connection_pool calls it, if its option ping_after is set.
+  [[nodiscard]] task<result<void>> ping();
+
   // libpq's handle, for its other functions.
   PGconn* native() const noexcept;
   // The text of the last error, from the server, libpq or hocket. Empty: no error.

@@ -90,6 +90,9 @@ class connection {
   // Reads and drops outstanding answers, and ends a transaction (DISCARD, UNWATCH). An error: the connection cannot be
   // made idle, because it is broken, subscribed or changed.
   [[nodiscard]] task<result<void>> drain();
+  // Whether the server answers: sends PING. An error: the answer is a refusal, or there is none. connection_pool calls
+  // it, if its option ping_after is set.
+  [[nodiscard]] task<result<void>> ping();
   // The present session is from now on that of an idle connection: the connector has authenticated, or has selected a
   // database.
   void accept_session() noexcept;
