@@ -221,7 +221,7 @@ void connection_pool_core::wake_for_attempt() noexcept {
 // After a place became free.
 void connection_pool_core::notify_removed() noexcept {
   wake_for_attempt();
-  if (is_closed_ && lent_count_ + returning_ + connecting_ == 0) is_empty_.set();
+  if (is_closed_ && lent_count_ + returning_ == 0) is_empty_.set();
 }
 
 // --- entries, without the mutex

@@ -202,6 +202,31 @@ TEST_CASE("a dump has a row for the pool: waiters, leases, the places of the hol
   CHECK(dump_of(elsewhere).find("pool") == std::string::npos);
 }
 
+TEST_CASE("the end of a pool waits for no connect, and for a drain") {
+  fake_world world;
+  event never, drained;
+  fake_pool pool(world.lp, world.connector(), world.options());
+  world.run([&]() -> task<> {
+    auto lent = (co_await pool.acquire()).value();
+    world.server.gate = &never;
+    world.server.drain_gate = &drained;
+    CHECK((co_await within(1ms, pool.acquire())).error() == std::errc::timed_out);
+    CHECK(world.server.connecting == 1);
+    lent->set_state(connection_state::awaiting_answers);
+    lent.release();
+    const time_point begin = now();
+    auto end = spawn([&] { return pool.graceful_shutdown({.drain = 1s}); });
+    co_await run_others();
+    CHECK_FALSE(end.done());
+    drained.set();
+    const shutdown_report report = co_await end;
+    CHECK(report.drained == 1);
+    CHECK(report.remaining == 0);
+    CHECK(now() == begin);
+    CHECK(world.server.connecting == 1);
+  });
+}
+
 TEST_CASE("a pool ends as a part of a service: it waits for its leases, and reports them") {
   for (const bool is_leaked : {false, true}) {
     fake_server server;

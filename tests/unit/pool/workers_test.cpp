@@ -92,7 +92,7 @@ TEST_CASE("tasks and fibers of four workers share eight connections: each has on
     const auto report = sync_wait(pool.graceful_shutdown({.drain = 1h}));
     CHECK(report.remaining == 0);
     const connection_pool_statistics numbers = pool.statistics();
-    CHECK(numbers.size == 0);
+    CHECK(numbers.size == numbers.connecting);  // a connect whose waiter has left
     CHECK(numbers.waiters == 0);
     CHECK(numbers.lent == 0);
   }

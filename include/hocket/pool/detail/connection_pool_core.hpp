@@ -265,7 +265,7 @@ class connection_pool_core : public wait_source, private dump_section {
 
   primitive::atomic<std::size_t> shares_{1};
   auto_reset_event work_;  // for the maintenance
-  event is_empty_;         // closed, and no lease and no job is left
+  event is_empty_;         // closed, and no entry is lent or returning
 
   mutable primitive::thread_mutex mutex_;
   // Guarded by mutex_:

@@ -11,8 +11,8 @@
 // Cost. Outside of a hooked fiber the replacement jumps to libc after about ten instructions.
 //
 // In a hooked fiber a call is first tried without blocking. If it would block, the fiber parks and tries again. A
-// socket or pipe is never made non-blocking, except around connect(). Calls on files and names, which have no
-// readiness, run on the pool of blocking().
+// socket or pipe is never made non-blocking, except around connect(). Calls on files, which have no readiness, run
+// on the pool of blocking(), and lookups of names on threads of their own.
 //
 // The rule. A connection at which a hooked call was ended is in doubt, because an answer may still arrive. From then on
 // every transfer on it fails with ECONNABORTED, by whatever fiber or thread, until close(). So a client library takes

@@ -1,10 +1,9 @@
 // PostgreSQL for coroutines, over libpq's non-blocking interface: the coroutine waits, no thread does.
 //
-//   pool<pg::connection> db({.limit = 20, .check = pg::is_idle});
+//   connection_pool<pg::connection> db(rt, pg::connector("host=127.0.0.1 dbname=app"), {.limit = 20});
 //
-//   task<result<int>> count_users(pool<pg::connection>& db, std::string city) {
-//     auto client = co_await or_return(within(1s, db.borrow()));
-//     if (!client) client.emplace(co_await or_return(pg::connect("host=127.0.0.1 dbname=app")));
+//   task<result<int>> count_users(connection_pool<pg::connection>& db, std::string city) {
+//     auto client = co_await or_return(within(1s, db.acquire()));
 //     pg::rows rows = co_await or_return(client->query("select count(*) from users where city = $1", city));
 //     co_return std::stoi(PQgetvalue(rows.get(), 0, 0));
 //   }
