@@ -1,7 +1,7 @@
 // getaddrinfo, getnameinfo, gethostbyname and its family: as lookups (lookups.hpp), because a resolver can be slow.
 //
-// Not looked up: a numeric host, which is answered at once, or on the pool if the name of its service must be read from
-// /etc/services.
+// Not looked up: a numeric host, also one that AI_NUMERICHOST asks for. It is answered at once, or on the pool if the
+// name of its service must be read from /etc/services.
 //
 // The results of gethostbyname(), gethostbyname2() and gethostbyaddr() are in static memory of libc, for all threads.
 // Here each fiber has a result of its own (fiber_local), valid until its next call. h_errno is the thread's: it is set
@@ -28,6 +28,15 @@ namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 bool is_address(const char* text) noexcept {
   std::array<unsigned char, sizeof(in6_addr)> bytes;
   return ::inet_pton(AF_INET, text, bytes.data()) == 1 || ::inet_pton(AF_INET6, text, bytes.data()) == 1;
+}
+// fe80::1%eth0: numeric for getaddrinfo() alone.
+bool is_scoped_address(const char* text) noexcept {
+  const std::size_t size = std::strcspn(text, "%");
+  std::array<char, INET6_ADDRSTRLEN> host{};
+  if (text[size] == 0 || size >= host.size()) return false;
+  std::memcpy(host.data(), text, size);
+  in6_addr bytes{};
+  return ::inet_pton(AF_INET6, host.data(), &bytes) == 1;
 }
 bool is_number(const char* text) noexcept { return text[std::strspn(text, "0123456789")] == 0; }
 
@@ -78,10 +87,14 @@ class address_lookup final : public lookup {
   int error_ = 0;
 };
 
+bool is_numeric_host(const char* host, const addrinfo* hints) noexcept {
+  return !host || is_address(host) || is_scoped_address(host) || (hints && (hints->ai_flags & AI_NUMERICHOST) != 0);
+}
+
 int getaddrinfo_hooked(const char* host, const char* service, const addrinfo* hints, addrinfo** found) noexcept {
   if (!may_begin()) return EAI_SYSTEM;
   const auto call = [&] { return next.getaddrinfo(host, service, hints, found); };
-  if (!host || is_address(host)) {
+  if (is_numeric_host(host, hints)) {
     if (!service || is_number(service)) return call();
     int result = EAI_SYSTEM;
     static_cast<void>(on_pool([&] { return result = call(), 0; }));

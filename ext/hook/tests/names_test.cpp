@@ -1,5 +1,7 @@
 // Name lookups: they own their arguments, their fiber leaves at its end, files and numbers do not wait for them, and
 // each fiber has its own result. A resolver that does not answer is a function of the test in place of libc's.
+#include <hocket/runtime/detail/lookup_threads.hpp>
+
 #include "connections.hpp"
 
 #include <arpa/inet.h>
@@ -46,7 +48,8 @@ class silent_resolver {
 
  private:
   int resolve(const char* host, const char* service, const addrinfo* hints) {
-    if (std::string_view(host) == "127.0.0.1") return EAI_NONAME;
+    const bool is_numeric = std::string_view(host) == "127.0.0.1" || std::strchr(host, '%') != nullptr;
+    if (is_numeric || (hints && hints->ai_flags == AI_NUMERICHOST)) return EAI_NONAME;
     ++begun_;
     answers_.acquire();
     {
@@ -69,6 +72,13 @@ class silent_resolver {
 int resolve_name(const char* host) {
   addrinfo* found = nullptr;
   return ::getaddrinfo(host, "80", nullptr, &found);
+}
+
+// Whether the resolver was asked, and not a silent lookup waited for.
+bool is_answered_at_once(const char* host, int flags) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_flags = flags;
+  return hook::within(5s, [&] { return ::getaddrinfo(host, "80", &hints, &found); }) == result<int>(EAI_NONAME);
 }
 
 std::string address_of(const hostent* host) {
@@ -117,12 +127,14 @@ TEST_CASE("beside many silent lookups files are opened and numbers answered; wha
   silent_resolver resolver;
   constexpr int lookups = 70, most_at_once = 32;
   std::vector<join_handle<>> waiting;
-  bool opened = false, numeric = false, with_service = false;
+  bool opened = false, numeric = false, with_service = false, scoped = false, flagged = false;
+  std::size_t threads = 0;
   loop lp;
   for (int i = 0; i < lookups; ++i)
     waiting.push_back(spawn(lp, hook::hooked([] { CHECK(resolve_name("somewhere.example") == EAI_SYSTEM); })));
   spawn(lp, hook::hooked([&] {
           resolver.await_begun(most_at_once);
+          threads = hocket::detail::lookup_threads().running();
           const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
           opened = file >= 0;
           ::close(file);
@@ -131,12 +143,17 @@ TEST_CASE("beside many silent lookups files are opened and numbers answered; wha
           const hostent* const host = ::gethostbyname("127.0.0.9");
           numeric = address_of(host) == "127.0.0.9" && hook::collect_statistics().pooled == before;
           with_service = ::getaddrinfo("127.0.0.1", "http", nullptr, &found) == EAI_NONAME;
+          scoped = is_answered_at_once("fe80::1%lo", 0);
+          flagged = is_answered_at_once("somewhere.example", AI_NUMERICHOST);
           for (auto& fiber : waiting) fiber.cancel();
         }));
   lp.run();
   CHECK(opened);
   CHECK(numeric);
   CHECK(with_service);
+  CHECK(scoped);
+  CHECK(flagged);
+  CHECK(threads == hocket::detail::max_lookups);
   const int begun = resolver.begun();
   CHECK(begun >= most_at_once);
   CHECK(begun <= most_at_once + 2);

@@ -75,6 +75,7 @@ TEST_CASE("waiters of stuck lookups leave by a cancel, a deadline and a kill; ot
     const std::size_t changed = changed_names();
     auto waiters = spawn_stuck_lookups(64);
     while (stuck.running() < detail::max_lookups) static_cast<void>(co_await yield());
+    CHECK(detail::lookup_threads().running() == detail::max_lookups);
     CHECK((co_await within(1ms, resolve_host("stuck.test", 80))).error() == std::errc::timed_out);
     CHECK(text_of(co_await within(30s, resolve_host("127.0.0.1", 80))) == "127.0.0.1:80");
     CHECK((co_await blocking([] { return 1; })).value() == 1);

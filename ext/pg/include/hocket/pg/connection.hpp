@@ -80,10 +80,10 @@ class connection {
   [[nodiscard]] task<result<rows>> run(const statement& command);
 
   // For statements that run often: the server parses them once. A name is valid until its connection ends.
-  //   if (!client) {
-  //     client.emplace(co_await or_return(pg::connect(conninfo)));
-  //     co_await or_return(client->prepare("city", "select city from users where name = $1"));
-  //   }
+  //   db.on_create([](pg::connection& created) {
+  //     return created.prepare("city", "select city from users where name = $1");
+  //   });
+  //   ...
   //   pg::rows rows = co_await or_return(client->execute("city", user));
   [[nodiscard]] task<result<void>> prepare(std::string name, std::string text);
   template <std::convertible_to<parameter>... Parameters>
