@@ -1,5 +1,6 @@
 // acquire(): who gets which connection, and which error. On virtual time.
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/sync/select.hpp>
 
 #include "unit/pool/fake_server.hpp"
 
