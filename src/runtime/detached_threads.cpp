@@ -42,10 +42,17 @@ detached_threads::state* detached_threads::current() noexcept {
   return found;
 }
 
+// Hazard: between two locks, of which the first finds all threads busy and the second queues the job, the threads may
+// end. Prevented by a single lock.
 bool detached_threads::post(std::unique_ptr<job> work) noexcept {
   state* const shared = current();
   if (!shared) return false;
-  return start_thread(*shared, work) || enqueue(*shared, std::move(work));
+  {
+    const primitive::locked guard(shared->mutex);
+    if (shared->running >= shared->limits.threads) return enqueue(*shared, work);
+    ++shared->running;
+  }
+  return start_thread(*shared, std::move(work));
 }
 
 std::size_t detached_threads::running() noexcept {
@@ -55,41 +62,35 @@ std::size_t detached_threads::running() noexcept {
   return shared->running;
 }
 
-// Leaves the job to the caller if it returns false.
-bool detached_threads::start_thread(state& shared, std::unique_ptr<job>& work) noexcept {
-  {
-    const primitive::locked guard(shared.mutex);
-    if (shared.running >= shared.limits.threads) return false;
-    ++shared.running;
-  }
+// Of a thread that is counted.
+bool detached_threads::start_thread(state& shared, std::unique_ptr<job> work) noexcept {
   try {
     system_thread thread([&shared, raw = work.get()] { run(shared, std::unique_ptr<job>(raw)); });
     static_cast<void>(work.release());
     thread.detach();
     return true;
   } catch (...) {  // the system starts no thread
-    abandon_start(shared);
-    return false;
+    return abandon_start(shared, work);
   }
 }
 
-// The thread that was counted has not started. Destroys the jobs that no thread would take, one by one: a list that
-// destroys itself needs a stack as deep as the queue.
-void detached_threads::abandon_start(state& shared) noexcept {
+// The thread that was counted has not started: queues its job for the others. If there is none, destroys the jobs that
+// no thread would take, one by one: a list that destroys itself needs a stack as deep as the queue.
+bool detached_threads::abandon_start(state& shared, std::unique_ptr<job>& work) noexcept {
   std::unique_ptr<job> dropped;
   {
     const primitive::locked guard(shared.mutex);
-    if (--shared.running != 0) return;
+    if (--shared.running != 0) return enqueue(shared, work);
     dropped = std::move(shared.first);
     shared.queued = 0;
   }
   while (dropped) dropped = std::move(dropped->next_);
+  return false;
 }
 
-// Queues the job for a thread that runs. If none runs, no thread would take the job.
-bool detached_threads::enqueue(state& shared, std::unique_ptr<job> work) noexcept {
-  const primitive::locked guard(shared.mutex);
-  if (shared.running == 0 || shared.queued >= shared.limits.queue) return false;
+// Under the mutex, while a thread runs. False: the queue is full.
+bool detached_threads::enqueue(state& shared, std::unique_ptr<job>& work) noexcept {
+  if (shared.queued >= shared.limits.queue) return false;
   ++shared.queued;
   job* const added = work.get();
   (shared.first ? shared.last->next_ : shared.first) = std::move(work);

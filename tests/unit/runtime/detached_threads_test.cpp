@@ -71,9 +71,11 @@ class job final : public detached_threads::job {
   int number_;
 };
 
-// The threads use it after the test.
+// The threads use it after the test. A leak checker finds it by the list.
 detached_threads& threads_of(std::size_t threads, std::size_t queue) {
-  return *new detached_threads({.threads = threads, .queue = queue, .name = "test"});
+  static auto* const all = new std::vector<std::unique_ptr<detached_threads>>;
+  const detached_threads::limits limits{.threads = threads, .queue = queue, .name = "test"};
+  return *all->emplace_back(std::make_unique<detached_threads>(limits));
 }
 
 void wait_for_end(detached_threads& threads) {
@@ -111,6 +113,25 @@ TEST_CASE("without a queue a job runs at once or is refused; threads that have e
   CHECK(threads.post(std::make_unique<job>(shared, 3)));
   wait_for_end(threads);
   CHECK(shared->order.size() == 3);
+}
+
+TEST_CASE("a job that is posted while the last thread ends is not refused, and runs") {
+  class counted final : public detached_threads::job {
+   public:
+    explicit counted(std::atomic<int>& runs) : runs_(runs) {}
+    void run() noexcept override { ++runs_; }
+
+   private:
+    std::atomic<int>& runs_;
+  };
+  constexpr int jobs = 5000;
+  std::atomic<int> runs{0};
+  detached_threads& threads = threads_of(1, jobs);
+  int refused = 0;
+  for (int i = 0; i < jobs; ++i) refused += !threads.post(std::make_unique<counted>(runs));
+  wait_for_end(threads);
+  CHECK(refused == 0);
+  CHECK(runs == jobs);
 }
 
 TEST_CASE("a child by fork() has detached threads of its own, beside stuck ones of the parent") {

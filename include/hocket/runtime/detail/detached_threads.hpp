@@ -64,9 +64,9 @@ class detached_threads {
  private:
   struct state;
   state* current() noexcept;
-  static bool start_thread(state& shared, std::unique_ptr<job>& work) noexcept;
-  static void abandon_start(state& shared) noexcept;
-  static bool enqueue(state& shared, std::unique_ptr<job> work) noexcept;
+  static bool start_thread(state& shared, std::unique_ptr<job> work) noexcept;
+  static bool abandon_start(state& shared, std::unique_ptr<job>& work) noexcept;
+  static bool enqueue(state& shared, std::unique_ptr<job>& work) noexcept;
   static void run(state& shared, std::unique_ptr<job> work) noexcept;
   static std::unique_ptr<job> take(state& shared) noexcept;
 

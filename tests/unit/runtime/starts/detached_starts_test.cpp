@@ -60,6 +60,31 @@ TEST_CASE("a job without a thread is refused and destroyed, and the next job has
   CHECK(all.destroyed == 2);
 }
 
+TEST_CASE("a job whose thread does not start is queued for the threads that run") {
+  counts all;
+  detached_threads& threads = threads_of(2, 1);
+  class blocked final : public detached_threads::job {
+   public:
+    explicit blocked(std::atomic<bool>& open) : open_(open) {}
+    void run() noexcept override {
+      while (!open_) std::this_thread::yield();
+    }
+
+   private:
+    std::atomic<bool>& open_;
+  };
+  std::atomic<bool> open{false};
+  CHECK(threads.post(std::make_unique<blocked>(open)));
+  at_failing_start = [] {};
+  CHECK(threads.post(std::make_unique<job>(all)));
+  at_failing_start = [] {};
+  CHECK_FALSE(threads.post(std::make_unique<job>(all)));  // the queue is full
+  CHECK(all.destroyed == 1);
+  open = true;
+  while (threads.running() != 0) std::this_thread::yield();
+  CHECK(all.run == 1);
+}
+
 TEST_CASE("jobs that were queued behind a thread that does not start are destroyed, and wait for no later job") {
   counts all;
   detached_threads& threads = threads_of(1, 100'000);
