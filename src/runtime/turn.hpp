@@ -15,14 +15,17 @@ inline constexpr std::size_t turn_size = 64;        // coroutines between two lo
 inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
 inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two looks at the thread's house
 
-// The budgets of the coroutines in one turn of a thread without a watch: they end by time (core/detail/budget.hpp). The
-// time that is left behind a turn is harmless: one that has passed ends no wait of the thread.
+// The budgets of the coroutines in one turn of a thread without a watch: they end by time (core/detail/budget.hpp).
+// Behind the turn they do not: the next loop of the thread may have a clock of the program's own.
 class timed_budgets {
  public:
   explicit timed_budgets(time_point began) noexcept : thread_(this_thread()) {
     thread_.budget_end = (began + budget_time).time_since_epoch().count();
     (*this)();
   }
+  timed_budgets(const timed_budgets&) = delete;
+  timed_budgets& operator=(const timed_budgets&) = delete;
+  ~timed_budgets() { thread_.budget_end = 0; }
   // Before each coroutine.
   void operator()() const noexcept {
     thread_.spent = first_of_timed;

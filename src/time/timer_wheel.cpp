@@ -244,12 +244,12 @@ void timer_wheel::advance_to(time_point reading, std::size_t at_most) noexcept {
   if (empty()) return;
   const held guard(*this);
   turns_ = true;
-  const own_turn sink{*this};
-  if (!cut_ || turn(at_most, sink)) {
+  if (!cut_ || turn(at_most, own_turn{*this})) {
     set_horizon_before(key_of(reading));
-    cut_ = !turn(at_most, sink);
+    cut_ = !turn(at_most, own_turn{*this});
   }
   turns_ = false;
+  reading_ = clock_.now();
 }
 
 // Takes the timers out of the first slot, if it begins by the horizon, and goes there; those of a crowd are to be

@@ -56,26 +56,26 @@ template <class Kind, class Read>
 void end_read_without_bytes(wait_ending ending, Read read_call) {
   CAPTURE(static_cast<int>(ending));
   typename Kind::wires net;
-  auto [near, far] = net.connected();
+  stream_pair wires = net.connected();
   Kind world(net);
   hocket::event begun;
   rooms into;
   bool failed = false;
-  auto read = [&, &near = near, &far = far]() -> typename Kind::body {
-    auto sent = co_await near.write_all("abc");
+  auto read = [&]() -> typename Kind::body {
+    auto sent = co_await wires.near.write_all("abc");
     CHECK(sent.has_value());
-    auto cut = co_await hocket::within(2ms, far.read_exactly(into.both));
+    auto cut = co_await hocket::within(2ms, wires.far.read_exactly(into.both));
     CHECK_FALSE(cut.has_value());
-    CHECK(far.partial_read_size() == 3);
+    CHECK(wires.far.partial_read_size() == 3);
     begun.set();
-    auto returned = co_await hocket::within(limit_of(ending), read_call(far, into));
+    auto returned = co_await hocket::within(limit_of(ending), read_call(wires.far, into));
     failed = !returned.has_value();
   };
   const int reader = world.start(read);
-  end_by(world, ending, reader, begun, far);
+  end_by(world, ending, reader, begun, wires.far);
   world.finish();
   CHECK(failed == (ending != wait_ending::kill));
-  CHECK(far.partial_read_size() == 0);
+  CHECK(wires.far.partial_read_size() == 0);
   CHECK((!into.is_counted || into.moved == 0));
 }
 
@@ -101,41 +101,41 @@ TEST_CASE_TEMPLATE("a read that fails in its middle leaves the count of its byte
       CAPTURE(static_cast<int>(ending));
       CAPTURE(in_parts);
       typename Kind::wires net;
-      auto [near, far] = net.connected();
+      stream_pair wires = net.connected();
       Kind world(net);
       hocket::event begun;
       std::size_t moved = 0;
-      auto read = [&, &far = far]() -> typename Kind::body {
+      auto read = [&]() -> typename Kind::body {
         std::array<char, 4> first{}, second{};
         const std::array<hocket::mutable_buffer, 2> parts{first, second};
         std::array<char, 8> whole{};
         const hocket::duration limit = ending == wait_ending::deadline ? hocket::duration(20ms) : hocket::duration(1h);
         if (in_parts) {
-          auto late = co_await hocket::within(limit, far.read_exactly(parts, moved));
+          auto late = co_await hocket::within(limit, wires.far.read_exactly(parts, moved));
           static_cast<void>(late);
         } else {
-          auto late = co_await hocket::within(limit, far.read_exactly(whole, moved));
+          auto late = co_await hocket::within(limit, wires.far.read_exactly(whole, moved));
           static_cast<void>(late);
         }
       };
-      auto write = [&, &near = near]() -> typename Kind::body {
-        auto sent = co_await near.write_all("abcde");
+      auto write = [&]() -> typename Kind::body {
+        auto sent = co_await wires.near.write_all("abcde");
         CHECK(sent.has_value());
         begun.set();
       };
       const int reader = world.start(read);
       world.start(write);
-      end_by(world, ending, reader, begun, far);
+      end_by(world, ending, reader, begun, wires.far);
       world.finish();
-      CHECK(far.partial_read_size() == moved);
+      CHECK(wires.far.partial_read_size() == moved);
       CHECK(moved <= 5);
       // The others have arrived, and are there.
       if (ending != wait_ending::close) {
         std::string rest;
-        auto again = [&, &far = far]() -> typename Kind::body {
+        auto again = [&]() -> typename Kind::body {
           std::array<char, 8> room{};
           while (moved + rest.size() < 5) {
-            auto returned = co_await far.read_some(room);
+            auto returned = co_await wires.far.read_some(room);
             REQUIRE(returned.has_value());
             rest.append(room.data(), *returned);
           }
@@ -164,30 +164,30 @@ template <class Kind, class Write>
 void end_write_without_bytes(wait_ending ending, Write write_call) {
   CAPTURE(static_cast<int>(ending));
   typename Kind::wires net;
-  auto [near, far] = net.connected(4096);
+  stream_pair wires = net.connected(4096);
   Kind world(net);
   hocket::event begun;
   const std::string much(1'000'000, 'w');
   pieces from;
   bool failed = false;
-  auto write = [&, &near = near]() -> typename Kind::body {
-    auto cut = co_await hocket::within(2ms, near.write_all(much));
+  auto write = [&]() -> typename Kind::body {
+    auto cut = co_await hocket::within(2ms, wires.near.write_all(much));
     CHECK_FALSE(cut.has_value());
-    CHECK(near.resume_after_partial_write() > 0);
+    CHECK(wires.near.resume_after_partial_write() > 0);
     for (bool fits = true; fits;) {
-      auto more = co_await hocket::within(1ms, near.write_some(much));
+      auto more = co_await hocket::within(1ms, wires.near.write_some(much));
       fits = more.has_value();
     }
     begun.set();
-    auto returned = co_await hocket::within(limit_of(ending), write_call(near, from));
+    auto returned = co_await hocket::within(limit_of(ending), write_call(wires.near, from));
     failed = !returned.has_value();
   };
   const int writer = world.start(write);
-  end_by(world, ending, writer, begun, near);
+  end_by(world, ending, writer, begun, wires.near);
   world.finish();
   CHECK(failed == (ending != wait_ending::kill));
-  CHECK(near.partial_write_size() == 0);
-  CHECK(near.resume_after_partial_write() == 0);
+  CHECK(wires.near.partial_write_size() == 0);
+  CHECK(wires.near.resume_after_partial_write() == 0);
   CHECK((!from.is_counted || from.moved == 0));
 }
 
@@ -209,35 +209,35 @@ TEST_CASE_TEMPLATE("a write that ends behind another leaves that one's partial w
   for (const wait_ending ending : {wait_ending::deadline, wait_ending::cancel, wait_ending::kill}) {
     CAPTURE(static_cast<int>(ending));
     typename Kind::wires net;
-    auto [near, far] = net.connected(4096);
+    stream_pair wires = net.connected(4096);
     Kind world(net);
     hocket::event begun;
     const std::string much(1'000'000, 'w');
     std::size_t first_moved = 0, second_moved = 77;
-    auto first = [&, &near = near]() -> typename Kind::body {
-      auto cut = co_await near.write_all(much, first_moved);
+    auto first = [&]() -> typename Kind::body {
+      auto cut = co_await wires.near.write_all(much, first_moved);
       CHECK_FALSE(cut.has_value());
     };
-    auto second = [&, &near = near, &far = far]() -> typename Kind::body {
-      auto arrived = co_await far.readable();  // the first write is in its middle
+    auto second = [&]() -> typename Kind::body {
+      auto arrived = co_await wires.far.readable();  // the first write is in its middle
       CHECK(arrived.has_value());
       begun.set();
       auto late =
           co_await hocket::within(ending == wait_ending::deadline ? hocket::duration(2ms) : hocket::duration(1h),
-                                  near.write_all("behind", second_moved));
+                                  wires.near.write_all("behind", second_moved));
       CHECK_FALSE(late.has_value());
     };
     const int writer = world.start(first);
     const int next = world.start(second);
-    end_by(world, ending, next, begun, near);
+    end_by(world, ending, next, begun, wires.near);
     world.wait_for(next);
-    CHECK(near.partial_write_size() == 0);
+    CHECK(wires.near.partial_write_size() == 0);
     CHECK(second_moved == 0);
     world.cancel(writer);
     world.finish();
     CHECK(first_moved > 0);
-    CHECK(near.partial_write_size() == first_moved);
-    CHECK(near.resume_after_partial_write() == first_moved);
+    CHECK(wires.near.partial_write_size() == first_moved);
+    CHECK(wires.near.resume_after_partial_write() == first_moved);
   }
 }
 

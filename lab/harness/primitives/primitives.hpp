@@ -26,7 +26,7 @@
 //   select_of_4             two coroutines: one brings one of the four things that the other waits for, each in turn,
 //                           then waits for one of its own four
 //   select_of_2_sockets     two coroutines with two Unix sockets each: one writes a byte to one of the two sockets from
-//                           which the other reads, each in turn, then reads from its own readable socket
+//                           which the other reads, each in turn, then reads from its own two
 //   broadcast_100           one coroutine sends, each of `count` others receives all; a unit is one value, sent and
 //                           received by all. After 16 values the sender waits until all have them
 //   condition_ping_pong     two coroutines, a mutex, a condition for each: each waits until it is its turn, gives the

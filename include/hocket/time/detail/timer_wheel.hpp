@@ -132,8 +132,8 @@ class timer_wheel final : public timer_service {
   // while no timer is attached.
   bool advance(std::size_t at_most = unlimited) noexcept;
 
-  // Fires the timers for a time before an earlier reading of the clock, and does not look at it: before a driver that
-  // would grant such waits. Times from now are not due.
+  // Fires the timers for a time before an earlier reading of the clock: before a driver that would grant such waits.
+  // Times from now are not due. Then reads the clock, for last_reading(); not while no timer is attached.
   void advance_to(time_point reading, std::size_t at_most) noexcept;
 
   // Fires what other threads have detached. To be called once for each wake(), and not otherwise.

@@ -145,7 +145,7 @@ task<result<void>> use_numbers_and_files() {
   if (late || late.error() != std::errc::timed_out) co_return failure(late ? std::error_code() : late.error());
   auto puts = spawn(put_late, ends[1]);
   const auto ready = co_await within(long_enough, poll_fds({&expected, 1}));
-  co_await puts.join();
+  CHECK((co_await puts.join()).has_value());
   if (!ready) co_return failure(ready.error());
   CHECK(expected.revents == POLLIN);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
