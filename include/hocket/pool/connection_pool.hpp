@@ -103,8 +103,8 @@ class connection_pool {
   connection_pool_statistics statistics() const noexcept { return core_->statistics(); }
 
   // close(), and waits until all leases and drains have ended, for options.drain at most. No connect is waited for: no
-  // waiter needs it. The report counts leases: `drained` have
-  // ended, `remaining` have not. For service::add(). Throws std::bad_alloc.
+  // waiter needs it. The report counts leases: `drained` have ended, `remaining` have not. For service::add(). Throws
+  // std::bad_alloc.
   [[nodiscard]] task<shutdown_report> graceful_shutdown(shutdown_options options = {}) {
     return core_->graceful_shutdown(options);
   }
