@@ -179,7 +179,7 @@ void write_site(text_writer& out, const std::source_location& site) noexcept {
 }  // namespace
 
 // Under the mutex: the first leases; returns the time of the longest of all.
-duration connection_pool_core::copy_leases(std::span<lease_report> leases, time_point present) const noexcept {
+duration connection_pool_core::copy_leases(std::span<lease_report> leases, time_point present) noexcept {
   duration longest{};
   std::size_t rows = 0;
   for (const pool_entry& entry : lent_) {

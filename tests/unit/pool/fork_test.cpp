@@ -1,7 +1,7 @@
 // A pool in a forked child of a process in which another thread held the pool's mutex and the list of dump sections.
 #include "fake_server.hpp"
 
-#include "death.hpp"
+#include "support/death.hpp"
 
 #include <hocket/core/sync_wait.hpp>
 

@@ -263,7 +263,7 @@ class connection_pool_core : public wait_source, private dump_section {
   void check_idle(time_point present) noexcept;
   pool_entry* take_unchecked(time_point present) noexcept;
   void check_entry(pool_entry& entry, time_point present) noexcept;
-  duration copy_leases(std::span<lease_report> leases, time_point present) const noexcept;
+  duration copy_leases(std::span<lease_report> leases, time_point present) noexcept;
   bool next_long_lease(time_point present, lease_report& report) noexcept;
   void report_leases(time_point present) noexcept;
 
