@@ -22,14 +22,14 @@ void list_section(dump_section& section) noexcept {
 }
 
 void unlist_section(dump_section& section) noexcept {
-  section_list* const all = sections_of_process.get();
+  section_list* const all = sections_of_process.find();
   if (!all) return;
   const primitive::locked guard(all->mutex);
   if (section.linked()) list<dump_section>::erase(section);
 }
 
 void write_dump_sections(text_writer& out, const executor& home) noexcept {
-  section_list* const all = sections_of_process.get();
+  section_list* const all = sections_of_process.find();
   if (!all || !all->mutex.try_lock()) return;
   for (dump_section& section : all->sections)
     if (&section.home() == &home) section.write(out);

@@ -32,6 +32,13 @@ class per_process {
     return &found->value;
   }
 
+  // Null: get() has not made it in this process.
+  T* find() noexcept {
+    // ORDER: acquire, pairs with the compare-exchange in get().
+    entry* const found = current_.load(std::memory_order_acquire);
+    return found && found->forks == forks_so_far() ? &found->value : nullptr;
+  }
+
  private:
   struct entry {
     std::uint32_t forks = forks_so_far();  // at construction
