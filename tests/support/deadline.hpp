@@ -41,8 +41,8 @@ class deadline final : public doctest::IReporter {
 
  private:
   void begin(const doctest::TestCaseData& test) noexcept {
-    if (seconds_ == 0) return;
-    is_set_ = true;
+    is_set_ = seconds_ != 0;
+    if (!is_set_) return;
     running_ = test.m_name;
     std::signal(SIGALRM, &expire);
     ::alarm(seconds_);

@@ -59,6 +59,7 @@
 #include "support/deadline.hpp"
 
 #include <functional>
+#include <iostream>
 
 namespace hocket_test {
 
@@ -208,6 +209,7 @@ template <class Client, class Control>
 void run_stress(Client& client, Control& control) {
   stress_run run;
   MESSAGE("HOCKET_STRESS_SEED=", run.seed());
+  std::cout.flush();  // a run that hangs is aborted
   hocket::runtime rt({.workers = 2});
   hocket::connection_pool<typename Client::connection> pool(rt, client.connector(), {.limit = connection_count});
   client_stress<Client> stress{client, run, pool};
