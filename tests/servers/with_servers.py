@@ -8,6 +8,7 @@
 Each server listens on 127.0.0.1 at a free port, keeps its files in a temporary folder, and is passed to the program by a
 variable: HOCKET_POSTGRES (a connection string of libpq), HOCKET_REDIS and HOCKET_MARIADB (a port), HOCKET_HTTPS (a port)
 and HOCKET_HTTPS_CA (a file). A server that is not installed has no variable: the program names each test that it skips.
+HOCKET_POSTGRES_PID, HOCKET_REDIS_PID and HOCKET_MARIADB_PID are the server's process, which a test may stop and continue.
 """
 import contextlib
 import os
@@ -65,13 +66,32 @@ def server(command, log, answers, **how):
                 if child.poll() is not None or time.monotonic() > end:
                     sys.exit(f"{command[0]} does not answer:\n{pathlib.Path(log).read_text(errors='replace')[-3000:]}")
                 time.sleep(0.05)
-            yield
+            yield child.pid
         finally:
             stop(child)
 
 
+def children_of(pid):
+    """The child processes of a process."""
+    found = []
+    for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):   # it has ended
+            if f"\nPPid:\t{pid}\n" in status.read_text():
+                found.append(int(status.parent.name))
+    return found
+
+
+def resume(child):
+    """Continues the server and its children: a program that was aborted may have stopped some of them (SIGSTOP)."""
+    for pid in [child.pid, *children_of(child.pid)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
 def stop(child):
     try:
+        if child.poll() is None:
+            resume(child)
         child.send_signal(signal.SIGINT)
         child.wait(10)
     except subprocess.TimeoutExpired:
@@ -104,8 +124,9 @@ def postgres(folder):
                "fsync": "off", "shared_buffers": "32MB", "superuser_reserved_connections": 3}
     command = [program, "-D", folder / "data"] + [f"--{name}={value}" for name, value in options.items()]
     is_ready = [ready, "-q", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres"]
-    with server(list(map(str, command)), folder / "log", lambda: subprocess.run(is_ready).returncode == 0, cwd=folder, **who):
-        yield {"HOCKET_POSTGRES": f"host=127.0.0.1 port={port} user=postgres dbname=postgres sslmode=disable"}
+    with server(list(map(str, command)), folder / "log", lambda: subprocess.run(is_ready).returncode == 0, cwd=folder, **who) as pid:
+        yield {"HOCKET_POSTGRES": f"host=127.0.0.1 port={port} user=postgres dbname=postgres sslmode=disable",
+               "HOCKET_POSTGRES_PID": str(pid)}
 
 
 @contextlib.contextmanager
@@ -117,8 +138,8 @@ def redis(folder):
     port = free_port()
     command = [program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder,
                "--maxclients", "2000", "--hz", "500"]   # how often per second it checks for waits that are over
-    with server(list(map(str, command)), folder / "log", connects(port)):
-        yield {"HOCKET_REDIS": str(port)}
+    with server(list(map(str, command)), folder / "log", connects(port)) as pid:
+        yield {"HOCKET_REDIS": str(port), "HOCKET_REDIS_PID": str(pid)}
 
 
 @contextlib.contextmanager
@@ -135,8 +156,8 @@ def mariadb(folder):
                "innodb-flush-log-at-trx-commit": 0, "innodb-buffer-pool-size": "16M", "table-open-cache": 64,
                "performance-schema": "OFF"}
     command = [program, "--no-defaults"] + [f"--{name}={value}" for name, value in options.items()]
-    with server(command, folder / "log", connects(port), cwd=folder, **who):
-        yield {"HOCKET_MARIADB": str(port)}
+    with server(command, folder / "log", connects(port), cwd=folder, **who) as pid:
+        yield {"HOCKET_MARIADB": str(port), "HOCKET_MARIADB_PID": str(pid)}
 
 
 @contextlib.contextmanager

@@ -1,7 +1,8 @@
 // A deadline for each test case: one that hangs ends its program, and its name is printed.
 //
 // It decides nothing about a test that ends: the time is many times what the slowest case needs under the slowest
-// launcher. HOCKET_TEST_DEADLINE sets it in seconds; 0: none, for a debugger.
+// launcher. HOCKET_TEST_DEADLINE sets it in seconds; 0: none, for a debugger. A case that runs for as long as its user
+// says calls restart() while it makes progress.
 //
 // The time runs out as SIGALRM, which may reach any thread. A body that needs SIGALRM itself runs in a child
 // (support/death.hpp), which inherits no alarm.
@@ -23,6 +24,11 @@ class deadline final : public doctest::IReporter {
   void test_case_reenter(const doctest::TestCaseData& test) override { begin(test); }
   void test_case_end(const doctest::CurrentTestCaseStats&) override { ::alarm(0); }
 
+  // The running case has made progress: it has `seconds` from now on.
+  static void restart(unsigned seconds) noexcept {
+    if (is_set_) ::alarm(seconds);
+  }
+
   void report_query(const doctest::QueryData&) override {}
   void test_run_start() override {}
   void test_run_end(const doctest::TestRunStats&) override {}
@@ -35,7 +41,8 @@ class deadline final : public doctest::IReporter {
 
  private:
   void begin(const doctest::TestCaseData& test) noexcept {
-    if (seconds_ == 0) return;
+    is_set_ = seconds_ != 0;
+    if (!is_set_) return;
     running_ = test.m_name;
     std::signal(SIGALRM, &expire);
     ::alarm(seconds_);
@@ -50,6 +57,7 @@ class deadline final : public doctest::IReporter {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, std::strlen(text));
   }
 
+  static inline bool is_set_ = false;
   static inline const char* running_ = "";
   unsigned seconds_ = 300;
 };

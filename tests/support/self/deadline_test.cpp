@@ -41,3 +41,14 @@ TEST_CASE("a test case that has ended has no deadline, and none has one of 0 sec
           if (::alarm(0) != 0) FAIL("it began");
         }).how == "the body returned");
 }
+
+TEST_CASE("a test case that restarts its deadline has the new time, unless it has none") {
+  CHECK(run_case("60", [](deadline&) {
+          deadline::restart(600);
+          if (::alarm(0) <= 60) FAIL("the deadline was not restarted");
+        }).how == "the body returned");
+  CHECK(run_case("0", [](deadline&) {
+          deadline::restart(600);
+          if (::alarm(0) != 0) FAIL("a deadline began");
+        }).how == "the body returned");
+}
