@@ -21,7 +21,7 @@ bool borrow_connections(const load& r, std::uint64_t k) {
   hocket::connection_pool<idle_connection> pool(workers(), &connect_idle, {.limit = pooled_connections});
   std::atomic<std::uint64_t> counter{0};
   many(static_cast<int>(r.count), [&](int) -> coroutine {
-    for (std::uint64_t left = k / r.count; left; --left) {
+    for (std::uint64_t turns = k / r.count; turns; --turns) {
       auto lent = LAB_AWAIT(pool.acquire());
       if (!lent) break;
       counter.fetch_add(1, std::memory_order_relaxed);

@@ -108,7 +108,6 @@ fn semaphore_contended(rt: &Runtime, r: &Load, k: usize) -> bool {
 }
 
 struct Connection;
-
 struct Connector;
 
 impl Manager for Connector {
