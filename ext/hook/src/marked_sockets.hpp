@@ -6,10 +6,10 @@
 // the connection. So the socket itself refuses: from the mark to its close, each transfer fails with ECONNABORTED,
 // which every client library takes for a dead connection (decision 050).
 //
-// Which sockets are marked. A stream socket that is connected or connecting, or was reset: what had arrived before the
-// reset can still be read, and libpq reads it after a request that it could not send. Not a listener, a datagram socket or a
-// pipe: they carry requests of many peers, or none. Not an end of socketpair(2): both ends are without a name, and
-// belong to the program itself, as libcurl's pipe to wake its own poll().
+// Which sockets are marked. A stream socket that is connected or connecting, or was reset: bytes that arrived before
+// the reset can still be read, and libpq reads them after a request that it could not send. Not a listener, a datagram
+// socket or a pipe: they carry requests of many peers, or none. Not an end of socketpair(2): both ends are without a
+// name, and belong to the program itself, as libcurl's pipe to wake its own poll().
 //
 // When. A wait at such a socket was ended by a cancel, a kill, a deadline or the limit of hook::within(); or it could
 // not begin, because the fiber must not wait (see only_tries() in caller.hpp); or a transfer of a killed fiber was

@@ -46,9 +46,9 @@ TEST_CASE("a test case that restarts its deadline has the new time, unless it ha
   CHECK(run_case("60", [](deadline&) {
           deadline::restart(600);
           if (::alarm(0) <= 60) FAIL("the deadline was not restarted");
-        }).how == "the body returned");
+        }).returned);
   CHECK(run_case("0", [](deadline&) {
           deadline::restart(600);
           if (::alarm(0) != 0) FAIL("a deadline began");
-        }).how == "the body returned");
+        }).returned);
 }
