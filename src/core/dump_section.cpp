@@ -1,4 +1,5 @@
 #include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/detail/per_process.hpp>
 #include <hocket/core/detail/dump_section.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -9,32 +10,30 @@ struct section_list {
   list<dump_section> sections;  // guarded by the mutex
 };
 
-// Never destroyed: a pool may be a static object.
-section_list& all_sections() noexcept {
-  alignas(section_list) static unsigned char memory[sizeof(section_list)];
-  static section_list& all = *::new (static_cast<void*>(memory)) section_list;
-  return all;
-}
+constinit per_process<section_list> sections_of_process;
 
 }  // namespace
 
 void list_section(dump_section& section) noexcept {
-  section_list& all = all_sections();
-  const primitive::locked guard(all.mutex);
-  all.sections.push_back(section);
+  section_list* const all = sections_of_process.get();
+  if (!all) return;
+  const primitive::locked guard(all->mutex);
+  all->sections.push_back(section);
 }
 
 void unlist_section(dump_section& section) noexcept {
-  const primitive::locked guard(all_sections().mutex);
-  list<dump_section>::erase(section);
+  section_list* const all = sections_of_process.find();
+  if (!all) return;
+  const primitive::locked guard(all->mutex);
+  if (section.linked()) list<dump_section>::erase(section);
 }
 
 void write_dump_sections(text_writer& out, const executor& home) noexcept {
-  section_list& all = all_sections();
-  if (!all.mutex.try_lock()) return;
-  for (dump_section& section : all.sections)
+  section_list* const all = sections_of_process.find();
+  if (!all || !all->mutex.try_lock()) return;
+  for (dump_section& section : all->sections)
     if (&section.home() == &home) section.write(out);
-  all.mutex.unlock();
+  all->mutex.unlock();
 }
 
 }}}  // namespace hocket::detail

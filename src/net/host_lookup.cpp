@@ -40,7 +40,7 @@ class lookup_error final : public std::error_category {
 };
 
 std::error_code error_of_lookup(int value) noexcept {
-  if (value == EAI_SYSTEM) return {errno, std::system_category()};
+  if (value == EAI_SYSTEM && errno != 0) return {errno, std::system_category()};
   if (value == EAI_MEMORY) return std::make_error_code(std::errc::not_enough_memory);
   return {value, lookup_category()};
 }

@@ -11,7 +11,6 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 connection_pool_core::connection_pool_core(spawn_target& target, const connection_pool_options& options)
     : target_(target), home_(target.home()), options_(options), limit_(options.limit), random_(random_seed()) {
   expects(options.limit != 0, "a connection pool for no connections", "its limit is at least 1", options.name.c_str());
-  list_section(*this);
 }
 
 void connection_pool_core::retain() noexcept {
@@ -20,6 +19,7 @@ void connection_pool_core::retain() noexcept {
 }
 
 void connection_pool_core::release() noexcept {
+  if (is_copy()) return;
   // ORDER: acq_rel, pairs with itself: the uses of the other shares are before the end.
   if (shares_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   unlist_section(*this);
@@ -33,6 +33,7 @@ spawn_options connection_pool_core::options_of(literal_name name, duration limit
 // --- acquire()
 
 void connection_pool_core::ensure_maintenance() {
+  if (is_copy()) return;
   // ORDER: acquire, pairs with the store in maintenance_ended(): a new maintenance begins after the old one's end.
   if (is_maintained_.load(std::memory_order_acquire)) return;
   {
@@ -95,6 +96,7 @@ pool_entry* connection_pool_core::pop_lendable(call_site site) noexcept {
 }
 
 bool connection_pool_core::try_acquire(pool_request& request, call_site site) noexcept {
+  if (is_copy()) return request.fail(std::make_error_code(std::errc::connection_aborted)), true;
   request.entry = pop_lendable(site);
   if (request.entry) return true;
   const primitive::locked guard(mutex_);
@@ -281,6 +283,7 @@ void connection_pool_core::destroy_surplus(std::size_t limit) noexcept {
 // --- the end of a lease
 
 void connection_pool_core::give_back(pool_entry& entry) noexcept {
+  if (is_copy()) return discard(entry);
   const connection_state state = state_of(entry);
   const bool in_doubt = state != connection_state::idle;
   if (!in_doubt && !has_recycle_hook()) {
@@ -303,11 +306,16 @@ bool connection_pool_core::begin_return(pool_entry& entry, bool in_doubt) noexce
   return true;
 }
 
-void connection_pool_core::discard(pool_entry& entry) noexcept { remove(entry, nullptr, lent_count_); }
+void connection_pool_core::discard(pool_entry& entry) noexcept {
+  if (!is_copy()) return remove(entry, nullptr, lent_count_);
+  list<pool_entry>::erase(entry);
+  destroy(entry);
+}
 
 // --- the pool's own calls
 
 void connection_pool_core::close() noexcept {
+  if (is_copy()) return;
   grants ended;
   {
     const primitive::locked guard(mutex_);
@@ -322,6 +330,7 @@ void connection_pool_core::close() noexcept {
 
 void connection_pool_core::resize(std::size_t limit) noexcept {
   expects(limit != 0, "a connection pool for no connections", "its limit is at least 1", options_.name.c_str());
+  if (is_copy()) return;
   {
     const primitive::locked guard(mutex_);
     limit_ = limit;
@@ -331,6 +340,7 @@ void connection_pool_core::resize(std::size_t limit) noexcept {
 }
 
 void connection_pool_core::require_hook() noexcept {
+  if (is_copy()) return;
   {
     const primitive::locked guard(mutex_);
     needs_hook_ = true;
@@ -341,7 +351,13 @@ void connection_pool_core::require_hook() noexcept {
 }
 
 connection_pool_statistics connection_pool_core::statistics() const noexcept {
+  if (is_copy()) return {};
   const primitive::locked guard(mutex_);
+  return numbers_now();
+}
+
+// Under the mutex.
+connection_pool_statistics connection_pool_core::numbers_now() const noexcept {
   connection_pool_statistics numbers = counts_;
   numbers.size = size_;
   numbers.idle = idle_count_;
@@ -353,6 +369,7 @@ connection_pool_statistics connection_pool_core::statistics() const noexcept {
 }
 
 task<shutdown_report> connection_pool_core::graceful_shutdown(shutdown_options options) {
+  if (is_copy()) co_return {};
   const connection_pool_statistics before = statistics();
   close();
   static_cast<void>(co_await within(options.drain, is_empty_.wait()));

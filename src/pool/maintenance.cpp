@@ -3,13 +3,15 @@
 #include <hocket/time/within.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <new>
+#include <span>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 task<> connection_pool_core::maintain([[maybe_unused]] maintenance_run run) {
-  for (;;) {
+  while (!is_copy()) {
     run_maintenance();
     const duration time = rest();
     if (time < duration::zero()) co_return;  // closed
@@ -23,6 +25,7 @@ task<> connection_pool_core::maintain([[maybe_unused]] maintenance_run run) {
 }
 
 void connection_pool_core::maintenance_ended() noexcept {
+  if (is_copy()) return;
   grants ended;
   {
     const primitive::locked guard(mutex_);
@@ -175,31 +178,45 @@ void write_site(text_writer& out, const std::source_location& site) noexcept {
 
 }  // namespace
 
+// Under the mutex: the first leases; returns the time of the longest of all.
+duration connection_pool_core::copy_leases(std::span<lease_report> leases, time_point present) noexcept {
+  duration longest{};
+  std::size_t rows = 0;
+  for (const pool_entry& entry : lent_) {
+    const duration time = present - entry.since;
+    longest = std::max(longest, time);
+    if (rows < leases.size()) leases[rows++] = {time, entry.acquired, entry.holder};
+  }
+  return longest;
+}
+
+// A dump may wait for its reader while it writes. So nothing is written under the mutex.
 void connection_pool_core::write(text_writer& out) noexcept {
-  constexpr std::size_t max_rows = 32;
   out.literal("pool \"").text(options_.name ? options_.name.c_str() : "").literal("\": ");
+  std::array<lease_report, 32> leases;
+  connection_pool_statistics numbers;
+  std::size_t limit = 0;
   if (!mutex_.try_lock()) {
     out.literal("in use").end_line();
     return;
   }
-  const time_point present = now();
-  duration longest{};
-  for (const pool_entry& entry : lent_) longest = std::max(longest, present - entry.since);
-  out.number(waiters_).literal(" waiters, ").number(lent_count_).literal(" lent, ").number(idle_count_);
-  out.literal(" idle, ").number(connecting_).literal(" connecting, ").number(returning_).literal(" returning; limit ");
-  out.number(limit_);
-  if (lent_count_ != 0) out.literal("; longest lease ").seconds(longest);
+  numbers = numbers_now();
+  limit = limit_;
+  const duration longest = copy_leases(leases, now());
+  mutex_.unlock();
+  out.number(numbers.waiters).literal(" waiters, ").number(numbers.lent).literal(" lent, ").number(numbers.idle);
+  out.literal(" idle, ").number(numbers.connecting).literal(" connecting, ").number(numbers.returning);
+  out.literal(" returning; limit ").number(limit);
+  if (numbers.lent != 0) out.literal("; longest lease ").seconds(longest);
   out.end_line();
-  std::size_t rows = 0;
-  for (const pool_entry& entry : lent_) {
-    if (++rows > max_rows) break;
-    out.literal("  lent for ").seconds(present - entry.since).literal(", acquired at ");
-    write_site(out, location_of(entry.acquired));
+  const std::size_t rows = std::min(numbers.lent, leases.size());
+  for (const lease_report& lease : std::span(leases).first(rows)) {
+    out.literal("  lent for ").seconds(lease.time).literal(", acquired at ");
+    write_site(out, location_of(lease.acquired));
     out.literal(", by a coroutine spawned at ");
-    write_site(out, entry.holder);
+    write_site(out, lease.holder);
     out.end_line();
   }
-  mutex_.unlock();
 }
 
 }}}  // namespace hocket::detail

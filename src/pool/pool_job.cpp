@@ -109,7 +109,7 @@ pool_job::pool_job(pool_job&& other) noexcept
 
 void pool_job::succeed() noexcept {
   connection_pool_core* const core = std::exchange(core_, nullptr);
-  if (!core) return;
+  if (!core || core->is_copy()) return;
   if (attempt_) core->connected(*attempt_, *entry_);
   else core->returned(*entry_, kind_);
   core->release();
@@ -117,7 +117,7 @@ void pool_job::succeed() noexcept {
 
 void pool_job::fail(std::error_code error) noexcept {
   connection_pool_core* const core = std::exchange(core_, nullptr);
-  if (!core) return;
+  if (!core || core->is_copy()) return;
   if (attempt_) {
     if (entry_) core->destroy_unlisted(*entry_);
     core->connect_failed(*attempt_, error);

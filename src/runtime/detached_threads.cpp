@@ -1,6 +1,5 @@
 #include <hocket/runtime/detail/detached_threads.hpp>
 
-#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/runtime/detail/signal_count.hpp>
 
@@ -18,7 +17,6 @@ struct detached_threads::state {
   explicit state(const limits& of_owner) noexcept : limits(of_owner) {}
 
   const detached_threads::limits limits;
-  const std::uint32_t forks = forks_so_far();  // at construction
   primitive::thread_mutex mutex;
   // Guarded by the mutex:
   std::size_t running = 0;
@@ -27,25 +25,10 @@ struct detached_threads::state {
   job* last = nullptr;  // valid if `first` is not null
 };
 
-// The queue of this process. Null: no memory.
-detached_threads::state* detached_threads::current() noexcept {
-  // ORDER: acquire, pairs with the compare-exchange below.
-  state* found = state_.load(std::memory_order_acquire);
-  while (!found || found->forks != forks_so_far()) {
-    state* const fresh = new (std::nothrow) state(limits_);
-    if (!fresh) return nullptr;
-    // ORDER: acq_rel, pairs with itself and the load above: the thread that finds the queue finds it complete.
-    if (state_.compare_exchange_strong(found, fresh, std::memory_order_acq_rel, std::memory_order_acquire))
-      return fresh;
-    delete fresh;
-  }
-  return found;
-}
-
 // Hazard: between two locks, of which the first finds all threads busy and the second queues the job, the threads may
 // end. Prevented by a single lock.
 bool detached_threads::post(std::unique_ptr<job> work) noexcept {
-  state* const shared = current();
+  state* const shared = state_.get(limits_);
   if (!shared) return false;
   {
     const primitive::locked guard(shared->mutex);
@@ -56,7 +39,7 @@ bool detached_threads::post(std::unique_ptr<job> work) noexcept {
 }
 
 std::size_t detached_threads::running() noexcept {
-  state* const shared = current();
+  state* const shared = state_.get(limits_);
   if (!shared) return 0;
   const primitive::locked guard(shared->mutex);
   return shared->running;

@@ -31,7 +31,7 @@ bool is_stopped() noexcept {
   const stop_source* const stop = current_context().stop();
   return stop && stop->requested() != stop_level::none;
 }
-bool is_killed() noexcept {
+[[gnu::always_inline]] inline bool is_killed() noexcept {
   const stop_source* const stop = current_context().stop();
   return stop && stop->killed();
 }
@@ -101,7 +101,8 @@ bool innermost_lets_park() noexcept { return scope_access::may_park(scope_access
 
 constinit call_seam at_each_call = nullptr;
 
-bool may_begin() noexcept {
+// Inline: each hooked call begins here, in one of two functions.
+[[gnu::always_inline]] inline bool begin_call() noexcept {
   count(counted::calls);
   if (at_each_call) at_each_call();
   if (is_killed() && std::uncaught_exceptions() == 0) {  // destructors may still send
@@ -116,8 +117,11 @@ bool may_begin() noexcept {
   return false;
 }
 
+bool may_begin() noexcept { return begin_call(); }
+
 bool may_begin(int fd) noexcept {
-  if (may_begin()) return !is_refused(fd);
+  if (begin_call()) [[likely]]
+    return !is_refused(fd);
   abandon(fd);
   return false;
 }

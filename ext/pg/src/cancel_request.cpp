@@ -1,6 +1,5 @@
 #include "cancel_request.hpp"
 
-#include <hocket/base/detail/never_destroyed.hpp>
 #include <hocket/runtime/detail/detached_threads.hpp>
 
 #include <array>
@@ -25,11 +24,7 @@ class cancel_job final : public detached_threads::job {
   oneshot_sender<void> end_;
 };
 
-detached_threads& cancel_threads() {
-  static const never_destroyed<detached_threads> threads(
-      detached_threads::limits{.threads = 4, .queue = 0, .name = "cancel"});
-  return *threads;
-}
+constinit detached_threads cancel_threads({.threads = 4, .queue = 0, .name = "cancel"});
 
 }  // namespace
 
@@ -38,7 +33,7 @@ oneshot_receiver<void> post_cancel_request(PGconn* handle) noexcept {
     cancel_key key(PQgetCancel(handle), &PQfreeCancel);
     if (!key) return {};
     auto [sender, receiver] = make_oneshot<void>();
-    if (!cancel_threads().post(std::make_unique<cancel_job>(std::move(key), std::move(sender)))) return {};
+    if (!cancel_threads.post(std::make_unique<cancel_job>(std::move(key), std::move(sender)))) return {};
     return std::move(receiver);
   } catch (const std::bad_alloc&) {
     return {};

@@ -14,10 +14,11 @@ namespace {
 
 using namespace hocket::detail;
 
-// libpq has refused to send. What it had put into its buffer for a pipeline stays there.
+// libpq has refused to send: it has no memory, or no connection. The messages that it had put into its buffer before,
+// such as a Parse without its Bind, would be sent with the next statement. So the connection is broken.
 failure send_failure(pg_session& db) {
   const std::error_code error = error_of(db.handle());
-  if (PQpipelineStatus(db.handle()) != PQ_PIPELINE_OFF) static_cast<void>(db.break_off(error));
+  static_cast<void>(db.break_off(error));
   return failure(error);
 }
 

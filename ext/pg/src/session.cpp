@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/socket.h>
@@ -44,13 +45,21 @@ stray_counter& next_counter() noexcept {
 // The receiver that libpq begins with. It calls the processor.
 constinit primitive::atomic<PQnoticeReceiver> libpq_receiver{nullptr};
 
+// libpq's own notices have no SQLSTATE. Of these, only the one about an unexpected message has a hexadecimal number, in
+// every language; the others report a misuse, such as PQgetvalue() of a row that does not exist.
+bool is_about_message(const PGresult* message) noexcept {
+  const char* const text = PQresultErrorField(message, PG_DIAG_MESSAGE_PRIMARY);
+  return !text || std::strstr(text, "0x");
+}
+
 void receive_notice(void* counter, const PGresult* message) noexcept {
   auto& strays = *static_cast<stray_counter*>(counter);
   const char* const severity = PQresultErrorField(message, PG_DIAG_SEVERITY_NONLOCALIZED);
+  const bool is_libpqs = !PQresultErrorField(message, PG_DIAG_SQLSTATE);
   // ORDER: relaxed, pairs with nothing: the session reads on this thread.
-  if (!PQresultErrorField(message, PG_DIAG_SQLSTATE)) strays.answers.fetch_add(1, std::memory_order_relaxed);
+  if (is_libpqs && is_about_message(message)) strays.answers.fetch_add(1, std::memory_order_relaxed);
   // ORDER: relaxed, pairs with nothing: as above.
-  else if (severity && is_error(severity)) strays.errors.fetch_add(1, std::memory_order_relaxed);
+  if (!is_libpqs && severity && is_error(severity)) strays.errors.fetch_add(1, std::memory_order_relaxed);
   // ORDER: relaxed, pairs with the store in the constructor.
   libpq_receiver.load(std::memory_order_relaxed)(nullptr, message);
 }

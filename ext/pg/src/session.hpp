@@ -33,10 +33,10 @@
 // # Answers that no statement asked for
 //
 // A server that answers twice would give the second answer to the next statement. libpq drops a message that it parses
-// while idle, and reports it by a notice without an SQLSTATE; an ERROR becomes a notice of that severity. The notice
-// receiver counts both. If the count has changed at the end of an exchange, before an operation sends, or in is_idle(),
-// then the connection is broken. A second answer that arrives after the next statement was sent is not detected: that
-// would cost a system call for each statement.
+// while idle, and reports its type in hexadecimal by a notice without an SQLSTATE; an ERROR becomes a notice of that
+// severity. The notice receiver counts both. If the count has changed at the end of an exchange, before an operation
+// sends, or in is_idle(), then the connection is broken. A second answer that arrives after the next statement was sent
+// is not detected: that would cost a system call for each statement.
 //
 // Hazard: a PGresult has a copy of the receiver and its argument, may outlive the session, and calls the receiver when
 // it is misused (PQgetvalue() of a row that does not exist). So the argument is a counter of the process, never the

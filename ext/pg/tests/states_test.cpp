@@ -282,6 +282,24 @@ TEST_CASE("a row that does not exist is no message of the server, also after the
   });
 }
 
+TEST_CASE("a row or column that does not exist leaves the connection as it is, and is null") {
+  run_script([]() -> task<> {
+    scripted_server server;
+    auto [client, peer] = co_await connect_both(server);
+    auto serve = spawn([&]() -> task<> { return peer.serve(); });
+    const pg::rows answer = (co_await client.query("first")).value();
+    CHECK(PQgetvalue(answer.get(), 7, 0) == nullptr);
+    CHECK(PQgetvalue(answer.get(), 0, 7) == nullptr);
+    CHECK(client.is_idle());
+    CHECK(co_await client.query("next"));
+    CHECK(client.state() == connection_state::idle);
+    {
+      const pg::connection last = std::move(client);
+    }
+    co_await serve;
+  });
+}
+
 TEST_CASE("is_idle() reads what has arrived: a second answer, an error and an end break the connection") {
   const std::string pushed[] = {row_description() + data_row("x") + complete("SELECT 1") + ready('I'),
                                 report('E', "FATAL", "57P01", "terminating connection"), ""};

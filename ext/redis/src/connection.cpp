@@ -5,6 +5,7 @@
 #include <hocket/net/detail/host_lookup.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/redis/error.hpp>
+#include <hocket/time/within.hpp>
 
 #include "session.hpp"
 
@@ -97,6 +98,10 @@ task<result<void>> drain_session(session& owner) {
   co_return {};
 }
 
+// For a connect to an address behind which there are others: an address that does not answer must not take all the time
+// of the caller.
+constexpr duration address_time = std::chrono::seconds(3);
+
 // The stream's fd becomes that of a context.
 result<connection> adopt(tcp::stream stream) {
   const result<int> fd = stream.release();
@@ -148,10 +153,12 @@ task<result<connection>> connect(std::string host, int port) {
   const std::vector<socket_address> addresses = co_await or_return(std::move(lookup));
   std::error_code error = std::make_error_code(std::errc::host_unreachable);
   for (const socket_address& address : addresses) {
-    result<tcp::stream> stream = co_await tcp::connect(address);
+    // The last address has no limit of its own: an error of a limit would be taken for the caller's.
+    const duration limit = &address == &addresses.back() ? duration::max() : address_time;
+    result<tcp::stream> stream = co_await within(limit, tcp::connect(address));
     if (stream) co_return adopt(*std::move(stream));
     error = stream.error();
-    if (error == hocket::errc::cancelled || error == hocket::errc::deadline_exceeded) break;
+    if (error == hocket::errc::cancelled) break;
   }
   co_return failure(error);
 }

@@ -254,7 +254,7 @@ bool redis_session::is_message(const redisReply& received) const noexcept {
   if (monitoring_) return received.type == REDIS_REPLY_STATUS;
   const std::string_view name = first_text_of(received);
   if (received.type == push_reply) return !is_answer_of_first(name);
-  if (received.type != REDIS_REPLY_ARRAY || !is_subscriber()) return false;
+  if (received.type != REDIS_REPLY_ARRAY || pushes_ || !is_subscriber()) return false;
   if (name == "message" || name == "pmessage" || name == "smessage") return true;
   return ends_with(name, "unsubscribe") && !is_answer_of_first(name);  // by the server: a slot has moved
 }
@@ -294,6 +294,7 @@ void redis_session::settle_subscription(sent_command& command, const redisReply&
     if (command.answers != sent_command::until_none) expected_ -= command.answers - 1, command.answers = 1;
     return;
   }
+  pushes_ = answer.type == push_reply;
   const redisReply& channel = *answer.element[1];
   if (command.kind == command_kind::subscribe) names_of(command.set).insert(std::string(text_of(channel)));
   else names_of(command.set).erase(std::string(text_of(channel)));
@@ -309,8 +310,13 @@ result<bool> redis_session::settle(reply& received) {
   if (list_.empty()) return failure(break_off(protocol_error()));
   sent_command& command = list_.front();
   const bool subscribes = command.kind == command_kind::subscribe || command.kind == command_kind::unsubscribe;
-  if (subscribes) settle_subscription(command, *received);
-  else settle_transaction(command.kind, *received);
+  if (subscribes) {
+    broken_ = true;  // without memory the answer is lost
+    settle_subscription(command, *received);
+    broken_ = false;
+  } else {
+    settle_transaction(command.kind, *received);
+  }
   const bool whole = subscribes && received->elements < 2;
   const bool dropped = command.is_abandoned;
   if (command.answers != sent_command::until_none) --command.answers, --expected_;
@@ -353,11 +359,10 @@ task<result<void>> redis_session::drop_answers() {
   co_await or_return(usable());
   if (is_undrainable()) co_return failure(std::make_error_code(std::errc::operation_not_supported));
   co_await or_return(flush());
-  while (expected_ != 0) {
+  for (messages_.clear(); expected_ != 0; messages_.clear()) {
     reply received = co_await or_return(receive());
     if (!take_message(received)) co_await or_return(settle(received));
   }
-  messages_.clear();
   co_return {};
 }
 

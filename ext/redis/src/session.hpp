@@ -154,6 +154,7 @@ class redis_session {
   std::deque<reply> messages_;
   std::string refusal_;
   std::array<std::set<std::string>, 3> names_;  // the subscriptions, by set
+  bool pushes_ = false;                         // messages to a subscriber are pushes of RESP3
   bool broken_ = false;
   bool changed_ = false;
   bool monitoring_ = false;

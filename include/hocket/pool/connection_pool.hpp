@@ -33,14 +33,17 @@
 // Errors of acquire(): of the connector; the code of an exception of the connector or of a hook (bad_alloc:
 // not_enough_memory; others without a code: state_not_recoverable); timed_out, if the connect took longer than
 // connect_time; not_connected, if the connector gave a connection that is not idle; errc::closed after close();
-// operation_canceled, if the spawn target ends.
+// operation_canceled, if the spawn target ends; connection_aborted in a forked child, where the pool is the parent's.
 //
 // Cancellation. A cancel, a deadline and a kill end the wait like any other wait; then nothing was taken.
 //
 // Thread safety. The pool: any thread. One thread at a time uses a lease.
 //
+// fork(): in the child a pool of the parent connects, drains and reports nothing. A lease closes its connection's
+// descriptor at its end, and sends nothing. Other connections of the pool stay open there. Make another pool.
+//
 // Lifetime. Leases, drains and connects share the pool's state, and may outlive it: then their connections are closed.
-// The spawn target outlives the pool. The pool outlives the waits for it.
+// The spawn target outlives the pool. The pool outlives the waits for it. options.clock outlives the leases.
 #pragma once
 #include <hocket/core/detail/operation.hpp>
 #include <hocket/core/detail/spawn.hpp>
@@ -64,6 +67,7 @@ class connection_pool {
   connection_pool(Where& target, Connector connect, const connection_pool_options& options = {})
       : core_(new core(detail::target_of(target), options,
                        std::make_unique<detail::connector_stage<T, Connector>>(std::move(connect)))) {
+    core_->show_in_dumps();
     try {
       core_->ensure_maintenance();
     } catch (...) {
@@ -103,8 +107,8 @@ class connection_pool {
   connection_pool_statistics statistics() const noexcept { return core_->statistics(); }
 
   // close(), and waits until all leases and drains have ended, for options.drain at most. No connect is waited for: no
-  // waiter needs it. The report counts leases: `drained` have
-  // ended, `remaining` have not. For service::add(). Throws std::bad_alloc.
+  // waiter needs it. The report counts leases: `drained` have ended, `remaining` have not. For service::add(). Throws
+  // std::bad_alloc.
   [[nodiscard]] task<shutdown_report> graceful_shutdown(shutdown_options options = {}) {
     return core_->graceful_shutdown(options);
   }

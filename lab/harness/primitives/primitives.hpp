@@ -15,6 +15,8 @@
 //   mutex_parallel          `count` coroutines and one mutex: lock, add, unlock, and no yield
 //   semaphore_free          one coroutine takes a permit and gives it back; there is one
 //   semaphore_contended     `count` coroutines, two permits: take one, yield, give it back
+//   pool_free               one coroutine borrows a connection of a pool and returns it
+//   pool_contended          `count` coroutines and a pool of eight connections: borrow one, yield, return it
 //   event_free              one coroutine sets an event and waits for it, which resets it
 //   event_ping_pong         two coroutines: one sets the event that the other waits for, then waits for its own
 //   channel_same            one coroutine sends a value through a channel and receives it
@@ -51,7 +53,7 @@
 namespace lab {
 
 constexpr std::size_t buffered = 64, buffered_for_batches = 256, most_at_once = 64, burst = 16;
-constexpr std::uint64_t permits_for_many = 2, waits_that_expire = 32;
+constexpr std::uint64_t permits_for_many = 2, pooled_connections = 8, waits_that_expire = 32;
 inline bool is_write(std::uint64_t turn) { return turn % 8 == 7; }
 
 inline std::uint64_t value_of(std::uint64_t i) { return i & 127; }

@@ -245,6 +245,18 @@ TEST_CASE("a connector and hooks that are plain functions run as fibers, and may
   CHECK(hooks >= 2);
 }
 
+TEST_CASE("the exception of a connector that runs as a fiber is the error of its waiter") {
+  fake_world world;
+  fake_pool pool(
+      world.lp, []() -> result<fake_connection> { throw std::system_error(ECONNREFUSED, std::system_category()); },
+      world.options({.limit = 1}));
+  world.run([&]() -> task<> {
+    const auto lent = co_await pool.acquire();
+    REQUIRE_FALSE(lent);
+    CHECK(lent.error() == std::errc::connection_refused);
+  });
+}
+
 TEST_CASE("discard() closes the connection, and makes room for the next waiter") {
   fake_world world;
   fake_pool pool(world.lp, world.connector(), world.options({.limit = 1}));

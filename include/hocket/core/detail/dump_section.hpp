@@ -2,7 +2,8 @@
 //
 // The sections of a process form a list. list_section() and unlist_section() change it, under its mutex; a dump writes
 // the sections of its executor under the same mutex, so an object is alive while it is written. Its owner calls
-// unlist_section() before any part of it is destroyed.
+// unlist_section() before any part of it is destroyed. A forked child begins with an empty list: a section of the
+// parent is in no dump of the child, and its owner does not call unlist_section() there.
 //
 // A debugger may ask for a dump while a thread that holds a mutex is stopped. So a dump only tries to lock, and a
 // section does the same with its own mutex.
@@ -28,7 +29,7 @@ class dump_section : public list_node {
   ~dump_section() = default;
 };
 
-// Any thread.
+// Any thread. Without memory for the list, the section is in no dump.
 void list_section(dump_section& section) noexcept;
 void unlist_section(dump_section& section) noexcept;
 // Writes the sections of this executor.

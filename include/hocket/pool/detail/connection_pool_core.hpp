@@ -49,12 +49,19 @@
 // shares_ counts the pool, each lease, each wait that has begun, and each token. The last one destroys the core. After
 // close(), also by the pool's destructor, an entry that is returned is destroyed, and nothing is spawned.
 //
+// # fork()
+//
+// In a forked child the pool of the parent is a copy without its threads, and its mutex may be locked. So each function
+// asks is_copy() first, and takes no lock then: a wait fails, a lease destroys its entry, the end of a job or of the
+// maintenance changes nothing, and the copy is never destroyed.
+//
 // # Locks
 //
 // mutex_ guards all fields but the constant ones. Calls of the connection (state() excepted, which reads memory),
 // destructors of connections, spawns and posts of grants run without it. An event is set under it.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/random.hpp>
@@ -68,6 +75,7 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
+#include <span>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -147,8 +155,12 @@ class connection_pool_core : public wait_source, private dump_section {
   connection_pool_core(const connection_pool_core&) = delete;
   connection_pool_core& operator=(const connection_pool_core&) = delete;
 
+  // From now on in the dumps of the target. By the constructor of the pool: a dump calls functions of the whole core.
+  void show_in_dumps() noexcept { list_section(*this); }
   void retain() noexcept;
   void release() noexcept;
+  // Whether this is a forked child's copy.
+  bool is_copy() const noexcept { return forks_ != forks_so_far(); }
   spawn_target& target() const noexcept { return target_; }
   const connection_pool_options& options() const noexcept { return options_; }
   spawn_options options_of(literal_name name, duration limit) const noexcept;
@@ -237,6 +249,7 @@ class connection_pool_core : public wait_source, private dump_section {
   void notify_removed() noexcept;
   waiter* first_without_attempt() noexcept;
   void record_failure(std::error_code error, time_point present) noexcept;
+  connection_pool_statistics numbers_now() const noexcept;
   std::int64_t random_below(std::int64_t bound) noexcept;
   time_point end_of_life(time_point present) noexcept;
 
@@ -250,6 +263,7 @@ class connection_pool_core : public wait_source, private dump_section {
   void check_idle(time_point present) noexcept;
   pool_entry* take_unchecked(time_point present) noexcept;
   void check_entry(pool_entry& entry, time_point present) noexcept;
+  duration copy_leases(std::span<lease_report> leases, time_point present) noexcept;
   bool next_long_lease(time_point present, lease_report& report) noexcept;
   void report_leases(time_point present) noexcept;
 
@@ -262,6 +276,7 @@ class connection_pool_core : public wait_source, private dump_section {
   spawn_target& target_;
   const executor& home_;  // as an address: the core may outlive it
   const connection_pool_options options_;
+  const std::uint32_t forks_ = forks_so_far();  // at construction
 
   primitive::atomic<std::size_t> shares_{1};
   auto_reset_event work_;  // for the maintenance

@@ -189,7 +189,8 @@ class connector_stage final : public pool_stage<T> {
     void operator()() {
       std::error_code error;
       try {
-        return core->end_connector(std::move(job), self->connect_());
+        result<T> connected = self->connect_();
+        return core->end_connector(std::move(job), std::move(connected));
       } catch (...) {
         error = error_of_exception();
       }

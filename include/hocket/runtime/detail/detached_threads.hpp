@@ -20,8 +20,8 @@
 //
 // Thread safety. Any thread.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/literal_name.hpp>
+#include <hocket/base/detail/per_process.hpp>
 #include <cstddef>
 #include <memory>
 
@@ -63,7 +63,6 @@ class detached_threads {
 
  private:
   struct state;
-  state* current() noexcept;
   static bool start_thread(state& shared, std::unique_ptr<job> work) noexcept;
   static bool abandon_start(state& shared, std::unique_ptr<job>& work) noexcept;
   static bool enqueue(state& shared, std::unique_ptr<job>& work) noexcept;
@@ -71,7 +70,7 @@ class detached_threads {
   static std::unique_ptr<job> take(state& shared) noexcept;
 
   const limits limits_;
-  primitive::atomic<state*> state_{nullptr};  // made by the first post() of each process, and never freed
+  per_process<state> state_;
 };
 
 }}}  // namespace hocket::detail

@@ -5,6 +5,9 @@
 #include "../waits.hpp"
 #include "channels.hpp"
 #include "locks.hpp"
+#if defined(LAB_WORKERS) && !defined(LAB_SPSC)
+#include "pools.hpp"
+#endif
 #include "sockets.hpp"
 
 #ifdef LAB_SPSC
@@ -112,6 +115,10 @@ constexpr lab::named_primitive primitives[] = {
     {"mutex_parallel", one_mutex<false>},
     {"semaphore_free", as_waits<lab::semaphore_free>},
     {"semaphore_contended", semaphore_contended},
+#if defined(LAB_WORKERS) && !defined(LAB_SPSC)
+    {"pool_free", lab::borrow_connections<false>},
+    {"pool_contended", lab::borrow_connections<true>},
+#endif
     {"event_free", event_free},
     {"event_ping_pong", as_waits<lab::event>},
     {"channel_same", lab::channel_same<channel>},

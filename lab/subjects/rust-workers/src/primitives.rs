@@ -3,6 +3,8 @@
 //! monitor. Channels are in channels.rs.
 
 use crate::{channels, fail, median, spread, timed, workers, Load};
+use deadpool::managed::{Manager, Metrics, Pool, RecycleResult};
+use std::convert::Infallible;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use tokio::time::timeout;
 
 const FAR: Duration = Duration::from_secs(3600);
 const PERMITS_FOR_MANY: usize = 2;
+const POOLED_CONNECTIONS: usize = 8;
 const WAITS_THAT_EXPIRE: usize = 32;
 
 pub async fn joined(mut tasks: JoinSet<u64>) -> u64 {
@@ -98,6 +101,40 @@ fn semaphore_contended(rt: &Runtime, r: &Load, k: usize) -> bool {
                 let permit = permits.acquire().await;
                 counter += u64::from(permit.is_ok());
                 yield_now().await;
+            }
+            counter
+        }
+    }) == k as u64
+}
+
+struct Connection;
+struct Connector;
+
+impl Manager for Connector {
+    type Type = Connection;
+    type Error = Infallible;
+
+    async fn create(&self) -> Result<Connection, Infallible> {
+        Ok(Connection)
+    }
+    async fn recycle(&self, _: &mut Connection, _: &Metrics) -> RecycleResult<Infallible> {
+        Ok(())
+    }
+}
+
+fn borrow_connections(rt: &Runtime, r: &Load, k: usize, yields: bool) -> bool {
+    let each = k / r.count;
+    let pool = Pool::builder(Connector).max_size(POOLED_CONNECTIONS).build().unwrap_or_else(|_| fail("no pool"));
+    in_tasks(rt, r.count, move |_| {
+        let pool: Pool<Connector> = pool.clone();
+        async move {
+            let mut counter = 0;
+            for _ in 0..each {
+                let lent = pool.get().await;
+                counter += u64::from(lent.is_ok());
+                if yields {
+                    yield_now().await;
+                }
             }
             counter
         }
@@ -303,6 +340,8 @@ fn known(workload: &str) -> Option<Units> {
         "mutex_parallel" => |rt, r, k| one_mutex(rt, r, k, false),
         "semaphore_free" => semaphore_free,
         "semaphore_contended" => semaphore_contended,
+        "pool_free" => |rt, r, k| borrow_connections(rt, r, k, false),
+        "pool_contended" => |rt, r, k| borrow_connections(rt, r, k, true),
         "event_free" => event_free,
         "event_ping_pong" => |rt, _, k| ping_pong(rt, k, false),
         "select_of_4" => select_of_4,
