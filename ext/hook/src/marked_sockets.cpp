@@ -98,8 +98,8 @@ bool is_nameless(const sockaddr_storage& address, socklen_t size) noexcept {
   return address.ss_family == AF_UNIX && size <= sizeof(sa_family_t);
 }
 
-// Of a socket without a peer. While it connects, it has no event. After a reset it has the end of input. If it was never
-// connected, it has a hang-up alone.
+// Of a socket without a peer. While it connects, it has no event. After a reset it has the end of input. If it was
+// never connected, it has a hang-up alone.
 bool is_connecting_or_reset(int fd) noexcept {
   pollfd item{fd, POLLOUT | POLLRDHUP, 0};
   return raw::poll(&item, 1, 0) == 0 || (item.revents & POLLRDHUP) != 0;
