@@ -58,7 +58,7 @@ inline bool is_marked(int fd) noexcept { return has_marks() && is_marked_now(fd)
 bool refuse_if_marked(int fd) noexcept;
 inline bool is_refused(int fd) noexcept { return has_marks() && refuse_if_marked(fd); }
 
-// Marks the socket if it is a connected or connecting stream socket; returns whether it is. Leaves errno as it was.
+// Marks the socket if it is a connection, as above; returns whether it is. Leaves errno as it was.
 bool mark_if_connected(int fd) noexcept;
 // Marks the socket if it is a stream socket: a connect at it was ended. Leaves errno as it was.
 bool mark_stream(int fd) noexcept;
