@@ -85,7 +85,7 @@ template <class F>
 auto on_pool(F f) noexcept -> decltype(f()) {
   struct pooled_call {
     F& f;
-    decltype(f()) result{};
+    decltype(f()) value{};
     int error = 0;
   } job{f};
   const int error_before = errno;
@@ -93,13 +93,13 @@ auto on_pool(F f) noexcept -> decltype(f()) {
       [](void* with) {
         auto& self = *static_cast<pooled_call*>(with);
         errno = 0;
-        self.result = self.f();
+        self.value = self.f();
         self.error = errno;
       },
       &job);
   if (!ran) return static_cast<decltype(f())>(-1);
-  errno = job.result < 0 ? job.error : error_before;
-  return job.result;
+  errno = job.value < 0 ? job.error : error_before;
+  return job.value;
 }
 
 }}}  // namespace hocket::hook

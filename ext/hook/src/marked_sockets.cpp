@@ -98,17 +98,18 @@ bool is_nameless(const sockaddr_storage& address, socklen_t size) noexcept {
   return address.ss_family == AF_UNIX && size <= sizeof(sa_family_t);
 }
 
-// No event is reported for a socket that connects. One that was never connected reports a hang-up.
-bool is_connecting(int fd) noexcept {
-  pollfd item{fd, POLLOUT, 0};
-  return raw::poll(&item, 1, 0) == 0;
+// Of a socket without a peer. While it connects, it has no event. After a reset it has the end of input. If it was
+// never connected, it has a hang-up alone.
+bool is_connecting_or_reset(int fd) noexcept {
+  pollfd item{fd, POLLOUT | POLLRDHUP, 0};
+  return raw::poll(&item, 1, 0) == 0 || (item.revents & POLLRDHUP) != 0;
 }
 
 bool is_connected_stream(int fd) noexcept {
   if (!is_stream(fd)) return false;
   sockaddr_storage peer{}, own{};
   socklen_t peer_size = sizeof peer, own_size = sizeof own;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) return is_connecting(fd);
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) return is_connecting_or_reset(fd);
   if (!is_nameless(peer, peer_size)) return true;
   return ::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 || !is_nameless(own, own_size);
 }

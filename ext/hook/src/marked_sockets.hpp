@@ -6,9 +6,10 @@
 // the connection. So the socket itself refuses: from the mark to its close, each transfer fails with ECONNABORTED,
 // which every client library takes for a dead connection (decision 050).
 //
-// Which sockets are marked. A stream socket that is connected or connecting. Not a listener, a datagram socket or a
-// pipe: they carry requests of many peers, or none. Not an end of socketpair(2): both ends are without a name, and
-// belong to the program itself, as libcurl's pipe to wake its own poll().
+// Which sockets are marked. A stream socket that is connected or connecting, or was reset: bytes that arrived before
+// the reset can still be read, and libpq reads them after a request that it could not send. Not a listener, a datagram
+// socket or a pipe: they carry requests of many peers, or none. Not an end of socketpair(2): both ends are without a
+// name, and belong to the program itself, as libcurl's pipe to wake its own poll().
 //
 // When. A wait at such a socket was ended by a cancel, a kill, a deadline or the limit of hook::within(); or it could
 // not begin, because the fiber must not wait (see only_tries() in caller.hpp); or a transfer of a killed fiber was
@@ -57,7 +58,7 @@ inline bool is_marked(int fd) noexcept { return has_marks() && is_marked_now(fd)
 bool refuse_if_marked(int fd) noexcept;
 inline bool is_refused(int fd) noexcept { return has_marks() && refuse_if_marked(fd); }
 
-// Marks the socket if it is a connected or connecting stream socket; returns whether it is. Leaves errno as it was.
+// Marks the socket if it is a connection, as above; returns whether it is. Leaves errno as it was.
 bool mark_if_connected(int fd) noexcept;
 // Marks the socket if it is a stream socket: a connect at it was ended. Leaves errno as it was.
 bool mark_stream(int fd) noexcept;

@@ -7,6 +7,12 @@
 
 namespace hooked_tests {
 
+// Resets a TCP connection now. The peer can still read what has arrived before.
+inline void reset_connection(int fd) {
+  const sockaddr nowhere{.sa_family = AF_UNSPEC, .sa_data = {}};
+  CHECK(::connect(fd, &nowhere, sizeof nowhere) == 0);
+}
+
 // A socket on 127.0.0.1.
 class local_socket {
  public:

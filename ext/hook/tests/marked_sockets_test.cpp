@@ -108,6 +108,23 @@ TEST_CASE("a poll that is ended reports the connections of its set alone: connec
   }
 }
 
+TEST_CASE("a poll that is ended at a connection which its peer has reset marks it: an answer may have arrived before") {
+  for (const ending end : {ending::cancel, ending::kill})
+    for (const polling& each : polls) {
+      CAPTURE(std::string(name_of(end)));
+      CAPTURE(std::string(each.name));
+      const others beside;
+      connection_ends ends;
+      run_and_end(
+          end, [&] { CHECK(each.call(ends.client(), 3'600'000) == 1); },
+          [&] {
+            ends.answer();
+            reset_connection(ends.server());
+          });
+      in_fiber([&] { expect_refused(ends.client(), beside); });
+    }
+}
+
 TEST_CASE("a select that is ended leaves the bits of connections, and clears the others") {
   for (const ending end : endings) {
     CAPTURE(std::string(name_of(end)));
@@ -245,6 +262,37 @@ TEST_CASE("each call of a killed fiber at a connection fails and marks it, also 
     });
     expect_refused_everywhere(ends.client(), beside);
   }
+}
+
+TEST_CASE("a killed fiber's transfer at a connection which its peer has reset fails with ECONNABORTED and marks it") {
+  for (const transfer& each : transfers) {
+    CAPTURE(std::string(each.name));
+    const others beside;
+    connection_ends ends;
+    ends.answer();
+    reset_connection(ends.server());
+    run_and_end(ending::kill, [&] {
+      CHECK(::poll(nullptr, 0, 3'600'000) == -1);
+      CHECK(each.call(ends.client(), beside) == -1);
+      CHECK(errno == ECONNABORTED);
+    });
+    in_fiber([&] { expect_refused(ends.client(), beside); });
+  }
+}
+
+TEST_CASE("a killed fiber's poll of a stream socket that was never connected fails with ECANCELED and marks nothing") {
+  const int fresh = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int fresh_unix = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  for (const int fd : {fresh, fresh_unix})
+    run_and_end(ending::kill, [&] {
+      CHECK(::poll(nullptr, 0, 3'600'000) == -1);
+      pollfd item{fd, POLLIN, 0};
+      CHECK(::poll(&item, 1, 0) == -1);
+      CHECK(errno == ECANCELED);
+    });
+  CHECK_FALSE(hook::has_marks());
+  ::close(fresh);
+  ::close(fresh_unix);
 }
 
 TEST_CASE("what ends a wait of a thread, too, marks nothing: SO_RCVTIMEO, a time of poll, a close, MSG_DONTWAIT") {

@@ -43,6 +43,7 @@ class peer {
     while (::recv(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
     }
   }
+  void reset() const { reset_connection(fd_); }
   void write(const std::string& text) const { static_cast<void>(::send(fd_, text.data(), text.size(), MSG_NOSIGNAL)); }
   void read_to_end() {
     while (open_) read_some();
@@ -134,6 +135,38 @@ void end_while_reading(ending end) {
   in_fiber([&] { CHECK(client->ask("bob", 0) == Client::answer_after_end); });
 }
 
+// A wait for the answer is ended. The answer has just arrived, and the server has reset the connection. The next user
+// of the connection does not get the answer.
+template <class Client>
+void end_after_reset(ending end) {
+  scripted_server* own = nullptr;
+  bool is_first = true;
+  scripted_server server([&](peer& client) {
+    Client::greet(client);
+    if (std::exchange(is_first, false)) {
+      own->on_step([&] {
+        client.read_available();
+        Client::answer(client, "ada");
+        client.reset();
+      });
+      return;
+    }
+    while (client.is_open()) {
+      Client::read_request(client);
+      if (client.is_open()) Client::answer(client, "bob");
+    }
+  });
+  own = &server;
+  std::optional<Client> client;
+  in_fiber([&] { client.emplace(server); });
+  REQUIRE(client->is_usable());
+  std::string answer = "no end";
+  run_and_end(end, [&] { answer = client->ask("ada", 0); }, [&] { server.step(); });
+  CHECK(answer == "error");
+  CHECK_FALSE(client->is_usable());
+  in_fiber([&] { CHECK(client->ask("bob", 0) == Client::answer_after_end); });
+}
+
 // The server reads nothing, so the request does not go out. Then it reads on.
 template <class Client>
 void end_while_sending(ending end) {
@@ -175,6 +208,7 @@ void end_in_each_state() {
     end_while_connecting<Client>(end);
     end_while_sending<Client>(end);
     end_while_reading<Client>(end);
+    if (!is_by_time(end)) end_after_reset<Client>(end);
   }
 }
 
