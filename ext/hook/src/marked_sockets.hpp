@@ -34,9 +34,9 @@
 // Waits that began before the mark. shutdown(SHUT_RD) follows the entry. The kernel wakes whoever waits for input of
 // the socket: a poll, an epoll, a plain thread, at this number or at an earlier copy; and no wait can begin unnoticed
 // between the test of the entry and the shutdown. The peer of a TCP connection sees nothing of it. The peer of a unix
-// socket gets EPIPE when it writes. A socket that connects stops to connect. Hooked transfers that wait for room are
-// woken by retry(). A poll for room alone waits until there is room: only SHUT_RDWR would wake it, which raises
-// SIGPIPE in plain threads that write.
+// socket gets EPIPE when it writes. A socket that connects stops to connect. Hooked calls at this number that wait for
+// room are woken by retry(). Elsewhere a wait for room alone continues until there is room: only SHUT_RDWR would wake
+// it, which raises SIGPIPE in plain threads that write.
 //
 // Numbers that are used again. Hazard: a fiber waits at a number and is cancelled; before it runs, another one closes
 // the number and opens a connection, which gets the same number. Then the first fiber would mark the connection of the

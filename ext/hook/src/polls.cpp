@@ -9,7 +9,7 @@
 // that; to return 0, because callers take it for their own time-out and poll again, for ever. A set without such a
 // socket fails with ECANCELED.
 // A marked socket is ready in every poll, also of other fibers and with a time of 0: a library that polls first would
-// wait for an answer that is refused anyway. A poll that waited for input before the mark is woken by it.
+// wait for an answer that is refused anyway. A poll that waited before the mark is woken by it.
 #include "polls.hpp"
 
 #include <hocket/core/frame_memory.hpp>
@@ -106,11 +106,13 @@ int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept {
   poll_set set(count);
   if (!set) return errno = ENOMEM, end_poll(all, count, begin);
   std::copy_n(all, count, set.data());
-  const wait_result end = wait_for(set.fds(), limit);
-  if (end == wait_result::late) return 0;
-  if (end == wait_result::ended) return end_poll(all, count, begin);
-  if (end == wait_result::failed) return -1;
-  return copy_events(set, all, count);
+  for (;;) {
+    const wait_result end = wait_for(set.fds(), limit);
+    if (end == wait_result::late) return 0;
+    if (end == wait_result::ended) return end_poll(all, count, begin);
+    if (end == wait_result::failed) return -1;
+    if (const int found = copy_events(set, all, count); found != 0) return found;  // 0: retry() has woken the wait
+  }
 }
 
 namespace {

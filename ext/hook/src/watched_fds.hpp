@@ -62,7 +62,7 @@ bool was_closed_after(int fd, close_count begin) noexcept;
 void forget(int fd) noexcept;
 // forget() for all numbers from the first to the last.
 void forget(unsigned first, unsigned last) noexcept;
-// After an fd was closed: its waiters try again.
+// After an fd was closed, or its socket was marked: its waiters try again.
 void retry(int fd) noexcept;
 
 // The waits are those of the calling process.

@@ -109,6 +109,16 @@ TEST_CASE("each hooked poll and select that waits at a connection is woken when 
   }
 }
 
+TEST_CASE("a hooked poll that waits for room alone is woken when another fiber's end marks its connection") {
+  connection_ends ends;
+  ends.fill();
+  end_beside(ends.client(), [&] {
+    pollfd item{ends.client(), POLLOUT, 0};
+    CHECK(::poll(&item, 1, -1) == 1);
+    CHECK(item.revents == (POLLOUT | POLLERR));
+  });
+}
+
 TEST_CASE("each hooked transfer that waits at a connection is refused when another fiber's end marks it") {
   for (const transfer& each : transfers) {
     CAPTURE(std::string(each.name));
