@@ -55,7 +55,7 @@ int replaced(int from, int to, std::uint64_t mark, int result) noexcept {
   if (result < 0 || from == to) return result;
   remove_mark(to, mark);
   copy_mark(from, to);
-  if (to <= STDERR_FILENO) record_standard_stream(to);
+  if (to < standard_streams) record_standard_stream(to);
   return result;
 }
 

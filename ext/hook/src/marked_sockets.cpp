@@ -115,16 +115,16 @@ bool is_connected_stream(int fd) noexcept {
 }
 
 // By their numbers. 0: no socket.
-constinit std::array<primitive::atomic<std::uint64_t>, 3> standard_streams{};
+constinit std::array<entry, standard_streams> stream_cookies{};
 
 [[gnu::constructor(101)]] void record_standard_streams() noexcept {
-  for (int fd = 0; fd <= STDERR_FILENO; ++fd) record_standard_stream(fd);
+  for (int fd = 0; fd < standard_streams; ++fd) record_standard_stream(fd);
 }
 
 bool is_standard_stream(std::uint64_t cookie) noexcept {
   // ORDER: relaxed, pairs with the store in record_standard_stream(): handing the number over orders both.
   const auto has_cookie = [=](const entry& stream) { return stream.load(std::memory_order_relaxed) == cookie; };
-  return cookie != 0 && std::ranges::any_of(standard_streams, has_cookie);
+  return cookie != 0 && std::ranges::any_of(stream_cookies, has_cookie);
 }
 
 // Whether it is marked then. The order of the calls: see "Numbers that are used again".
@@ -153,7 +153,7 @@ bool mark_stream(int fd, close_count begin) noexcept {
 void record_standard_stream(int fd) noexcept {
   const errno_guard guard;
   // ORDER: relaxed, pairs with the load in is_standard_stream(), see there.
-  standard_streams[static_cast<std::size_t>(fd)].store(cookie_of(fd), std::memory_order_relaxed);
+  stream_cookies[static_cast<std::size_t>(fd)].store(cookie_of(fd), std::memory_order_relaxed);
 }
 
 bool is_marked_now(int fd) noexcept {

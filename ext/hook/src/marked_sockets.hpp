@@ -86,7 +86,9 @@ void abandon(int fd, close_count begin) noexcept;
 // The same for a connect(): marks each stream socket.
 void abandon_connect(int fd, close_count begin) noexcept;
 
-// The number is a standard stream from now on, if it is a socket.
+// Input, output, error: 0, 1, 2.
+inline constexpr int standard_streams = 3;
+// This number is a standard stream from now on, if it is a socket.
 void record_standard_stream(int fd) noexcept;
 
 // The entry of a number before it is closed or replaced; 0: none.
