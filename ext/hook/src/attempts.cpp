@@ -4,6 +4,7 @@
 
 #include "next.hpp"
 #include "socket_limits.hpp"
+#include "watched_fds.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -34,6 +35,7 @@ wait_result patience::wait_once() noexcept {
   }
   if (now() >= limit_) return wait_result::late;
   const auto pause = std::chrono::milliseconds(1 << std::min(in_vain_++ - enough, 6));
+  const watched_fd watched(fd_);
   return wait_until(std::min(limit_, deadline_after(now(), pause)));
 }
 
@@ -46,9 +48,10 @@ bool patience::wait() noexcept {
     }
     limit_ = limit_of(fd_, limit_option_of(way_));
   }
+  const close_count begin = last_close();
   const wait_result end = wait_once();
   if (end == wait_result::late) errno = EAGAIN;
-  if (end == wait_result::ended) abandon(fd_);
+  if (end == wait_result::ended) abandon(fd_, begin);
   return end == wait_result::ready && !is_refused(fd_);
 }
 

@@ -26,7 +26,8 @@ class patience {
   patience(int fd, direction way) noexcept : fd_(fd), way_(way) {}
 
   // After an attempt that would block. True: try again. False: the call ends with errno. If the fiber was ended, or
-  // must not wait, then a connected socket is marked: also if a part was moved.
+  // must not wait, then a connected socket is marked: also if a part was moved. If the number was closed meanwhile,
+  // errno is EBADF.
   bool wait() noexcept;
   // A part was moved: the waits were not in vain.
   void note_part() noexcept { in_vain_ = 0; }

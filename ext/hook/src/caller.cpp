@@ -36,9 +36,11 @@ bool is_stopped() noexcept {
   return stop && stop->killed();
 }
 
-// A wait was ended by a deadline: of the fiber, of hook::within(), or of a manager, which stops the fiber for it.
+// A wait was ended by a deadline: of the fiber, of hook::within(), or of a manager, which stops the fiber for it. In
+// the last case the deadline of the context has not passed, so no limit is reported.
 wait_result end_by_deadline() noexcept {
-  scope_access::report_deadline(current_context().deadline());
+  if (const time_point deadline = current_context().deadline(); deadline <= now())
+    scope_access::report_deadline(deadline);
   errno = ETIMEDOUT;
   return wait_result::ended;
 }
@@ -51,12 +53,13 @@ wait_result refuse_to_wait() noexcept {
 // Errors of the descriptor itself. After any other error its call has no answer: without memory, for example.
 bool is_of_descriptor(int error) noexcept { return error == EBADF || error == EPERM; }
 
-// Translates the error of an awaited operation. If a wait was cancelled without a stop, then stop_polling() ended it:
-// the fd was closed.
+// Translates the error of an awaited operation. If the call's own limit has passed, then the fiber may have been
+// stopped since: that ends its next wait. If a wait was cancelled without a stop, then stop_polling() ended it: the fd
+// was closed.
 wait_result failed(std::error_code error, time_point limit) noexcept {
   if (error == std::errc::timed_out) {
-    const bool is_own_limit = limit != time_point::max() && limit <= current_context().deadline();
-    return is_own_limit && !is_stopped() ? wait_result::late : end_by_deadline();
+    const bool is_own_limit = limit <= now() && limit <= current_context().deadline();
+    return is_own_limit ? wait_result::late : end_by_deadline();
   }
   if (error == std::errc::operation_canceled || error == errc::killed) errno = is_stopped() ? ECANCELED : EBADF;
   else errno = error.value();
@@ -122,7 +125,7 @@ bool may_begin() noexcept { return begin_call(); }
 bool may_begin(int fd) noexcept {
   if (begin_call()) [[likely]]
     return !is_refused(fd);
-  abandon(fd);
+  abandon(fd, last_close());
   return false;
 }
 

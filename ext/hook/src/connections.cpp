@@ -11,6 +11,7 @@
 #include "attempts.hpp"
 #include "next.hpp"
 #include "times.hpp"
+#include "watched_fds.hpp"
 
 #include <hocket/base/detail/mutex.hpp>
 
@@ -38,21 +39,24 @@ int connect_at_once(int fd, const sockaddr* to, socklen_t size, long flags) noex
 }
 
 // A connect was ended, see errno. The socket is marked, whatever its state.
-int end_connect(int fd) noexcept {
-  if (mark_stream(fd) && errno == ECANCELED) errno = ECONNABORTED;
+int end_connect(int fd, close_count begin) noexcept {
+  abandon_connect(fd, begin);
   return -1;
 }
 
-// If SO_SNDTIMEO ends the wait, connect(2) fails with EINPROGRESS.
+// If SO_SNDTIMEO ends the wait, connect(2) fails with EINPROGRESS. A mark by another fiber disconnects the socket,
+// which reports an event then, and an error of the system.
 int await_connection(int fd, time_point limit) noexcept {
+  const close_count begin = last_close();
   for (pollfd one{fd, POLLOUT, 0}; raw::poll(&one, 1, 0) == 0;) {  // an event may be of an earlier file with this fd
     switch (wait_for(fd, POLLOUT, limit)) {
       case wait_result::late: return fail<int>(EINPROGRESS);
-      case wait_result::ended: return end_connect(fd);
+      case wait_result::ended: return end_connect(fd, begin);
       case wait_result::failed: return -1;
       case wait_result::ready: break;
     }
   }
+  if (is_refused(fd)) return -1;
   const int error = error_at(fd);
   return error == 0 ? 0 : fail<int>(error);
 }
@@ -67,15 +71,18 @@ int finish_connect(int fd, const sockaddr* to, socklen_t size, time_point limit)
 
 // For a unix listener whose backlog is full: no event reports room.
 int connect_when_there_is_room(int fd, const sockaddr* to, socklen_t size, long flags, time_point limit) noexcept {
+  const close_count begin = last_close();
   for (growing_pause pause;;) {
     const int done = connect_at_once(fd, to, size, flags);
     if (done == 0 || errno != EAGAIN || now() >= limit) return done;
-    if (wait_until(std::min(limit, pause.end())) != wait_result::ready) return end_connect(fd);
+    const watched_fd watched(fd);
+    if (wait_until(std::min(limit, pause.end())) != wait_result::ready) return end_connect(fd, begin);
+    if (is_refused(fd)) return -1;
   }
 }
 
 int connect_hooked(int fd, const sockaddr* to, socklen_t size) noexcept {
-  if (!may_begin()) return end_connect(fd);
+  if (!may_begin()) return end_connect(fd, last_close());
   if (is_refused(fd)) return -1;
   const long flags = raw::fcntl(fd, F_GETFL, nullptr);
   if (flags < 0) return -1;

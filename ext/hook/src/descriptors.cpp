@@ -1,7 +1,7 @@
 // close, close_range, closefrom, dup2, dup3 end the waits for an fd that is closed, and remove its mark
-// (marked_sockets.hpp); dup, dup2, dup3 copy a mark. setsockopt notes whether any socket has a time limit. getsockopt
-// reports ECONNABORTED as the SO_ERROR of a marked socket: after a poll() with POLLERR a library asks for it, and would
-// take 0 for a connect that has succeeded.
+// (marked_sockets.hpp); dup, dup2, dup3 copy a mark, and may replace a standard stream. setsockopt notes whether any
+// socket has a time limit. getsockopt reports ECONNABORTED as the SO_ERROR of a marked socket: after a poll() with
+// POLLERR a library asks for it, and would take 0 for a connect that has succeeded.
 //
 // A child of fork() has no waits: its copies of the fibers belong to the parent (is_of_this_process() in
 // src/io/fd_watch.hpp).
@@ -55,6 +55,7 @@ int replaced(int from, int to, std::uint64_t mark, int result) noexcept {
   if (result < 0 || from == to) return result;
   remove_mark(to, mark);
   copy_mark(from, to);
+  if (to < standard_streams) record_standard_stream(to);
   return result;
 }
 

@@ -31,8 +31,8 @@ class buffer {
 };
 
 // After a failed step of a transfer: an end of the fiber leaves the connection in doubt.
-void abandon_if_ended(int fd) noexcept {
-  if (errno == ECANCELED || errno == ETIMEDOUT || errno == ECONNABORTED) abandon(fd);
+void abandon_if_ended(int fd, close_count begin) noexcept {
+  if (errno == ECANCELED || errno == ETIMEDOUT || errno == ECONNABORTED) abandon(fd, begin);
 }
 
 constexpr size_t most_bytes = 0x7fff'f000;  // of one call: sendfile(2)
@@ -47,11 +47,13 @@ ssize_t move_block(int to, int from, off_t at, size_t size, void* through) noexc
 ssize_t move_from(int to, int from, off_t at, size_t size) noexcept {
   const buffer through;
   if (!through.data()) return fail<ssize_t>(ENOMEM);
+  const close_count begin = last_close();
+  const watched_fd target(to);
   size_t moved = 0;
   while (moved != size) {
     const size_t block = std::min(size - moved, buffer::size);
     const ssize_t count = move_block(to, from, at + static_cast<off_t>(moved), block, through.data());
-    if (count < 0) abandon_if_ended(to);               // also if the read of the file was ended
+    if (count < 0) abandon_if_ended(to, begin);        // also if the read of the file was ended
     if (count < 0 && errno == EISDIR) errno = EINVAL;  // as sendfile(2): its call for 0 bytes does not find a folder
     if (count < 0) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
     moved += static_cast<size_t>(count);
@@ -82,14 +84,16 @@ bool await_ready(int fd, direction way) noexcept {
 }
 
 ssize_t splice_hooked(int from, off_t* from_at, int to, off_t* to_at, size_t size, unsigned flags) noexcept {
-  if (!may_begin(from)) return abandon(to), -1;
+  if (!may_begin(from)) return abandon(to, last_close()), -1;
   if (is_refused(to)) return -1;
   const auto call = [=] { return raw::splice(from, from_at, to, to_at, size, flags); };
   if ((flags & SPLICE_F_NONBLOCK) != 0) return call();
-  if (!await_ready(from, direction::in)) return abandon(to), -1;
-  if (!await_ready(to, direction::out)) return abandon(from), -1;
+  const close_count begin = last_close();
+  const watched_fd source(from), target(to);
+  if (!await_ready(from, direction::in)) return abandon(to, begin), -1;
+  if (!await_ready(to, direction::out)) return abandon(from, begin), -1;
   const ssize_t moved = on_pool(call);
-  if (moved < 0) abandon_if_ended(from), abandon_if_ended(to);  // on the pool it has not begun
+  if (moved < 0) abandon_if_ended(from, begin), abandon_if_ended(to, begin);  // on the pool it has not begun
   return moved;
 }
 

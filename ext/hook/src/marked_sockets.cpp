@@ -98,8 +98,8 @@ bool is_nameless(const sockaddr_storage& address, socklen_t size) noexcept {
   return address.ss_family == AF_UNIX && size <= sizeof(sa_family_t);
 }
 
-// Of a socket without a peer. While it connects, it has no event. After a reset it has the end of input. If it was
-// never connected, it has a hang-up alone.
+// Without a peer: no event is reported for a socket that connects. A connection that was reset reports POLLRDHUP, and
+// what had arrived can still be read. A socket that was never connected reports POLLHUP alone.
 bool is_connecting_or_reset(int fd) noexcept {
   pollfd item{fd, POLLOUT | POLLRDHUP, 0};
   return raw::poll(&item, 1, 0) == 0 || (item.revents & POLLRDHUP) != 0;
@@ -114,14 +114,47 @@ bool is_connected_stream(int fd) noexcept {
   return ::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 || !is_nameless(own, own_size);
 }
 
-void mark(int fd) noexcept {
+// By their numbers. 0: no socket.
+constinit std::array<entry, standard_streams> stream_cookies{};
+
+[[gnu::constructor(101)]] void record_standard_streams() noexcept {
+  for (int fd = 0; fd < standard_streams; ++fd) record_standard_stream(fd);
+}
+
+bool is_standard_stream(std::uint64_t cookie) noexcept {
+  // ORDER: relaxed, pairs with the store in record_standard_stream(): handing the number over orders both.
+  const auto has_cookie = [=](const entry& stream) { return stream.load(std::memory_order_relaxed) == cookie; };
+  return cookie != 0 && std::ranges::any_of(stream_cookies, has_cookie);
+}
+
+// Whether it is marked then. The order of the calls: see "Numbers that are used again".
+bool mark(int fd, close_count begin) noexcept {
   const std::uint64_t cookie = cookie_of(fd);
+  if (is_standard_stream(cookie) || was_closed_after(fd, begin)) return false;
   entry* const place = cookie != 0 ? make_entry(fd) : nullptr;
   if (place) set_entry(*place, cookie);
-  else ::shutdown(fd, SHUT_RDWR);
+  ::shutdown(fd, place ? SHUT_RD : SHUT_RDWR);
+  retry(fd);
+  return true;
+}
+
+void set_error(int fd, bool is_marked, close_count begin) noexcept {
+  if (is_marked) errno = errno == ECANCELED ? ECONNABORTED : errno;
+  else if (was_closed_after(fd, begin)) errno = EBADF;
+}
+
+bool mark_stream(int fd, close_count begin) noexcept {
+  const errno_guard guard;
+  return is_stream(fd) && mark(fd, begin);
 }
 
 }  // namespace
+
+void record_standard_stream(int fd) noexcept {
+  const errno_guard guard;
+  // ORDER: relaxed, pairs with the load in is_standard_stream(), see there.
+  stream_cookies[static_cast<std::size_t>(fd)].store(cookie_of(fd), std::memory_order_relaxed);
+}
 
 bool is_marked_now(int fd) noexcept {
   entry* const place = find_entry(fd);
@@ -140,23 +173,14 @@ bool refuse_if_marked(int fd) noexcept {
   return true;
 }
 
-bool mark_if_connected(int fd) noexcept {
+// A socket that connected when it was marked is neither connected nor connecting since.
+bool mark_if_connected(int fd, close_count begin) noexcept {
   const errno_guard guard;
-  if (!is_connected_stream(fd)) return false;
-  mark(fd);
-  return true;
+  return is_marked(fd) || (is_connected_stream(fd) && mark(fd, begin));
 }
 
-bool mark_stream(int fd) noexcept {
-  const errno_guard guard;
-  if (!is_stream(fd)) return false;
-  mark(fd);
-  return true;
-}
-
-void abandon(int fd) noexcept {
-  if (mark_if_connected(fd) && errno == ECANCELED) errno = ECONNABORTED;
-}
+void abandon(int fd, close_count begin) noexcept { set_error(fd, mark_if_connected(fd, begin), begin); }
+void abandon_connect(int fd, close_count begin) noexcept { set_error(fd, mark_stream(fd, begin), begin); }
 
 std::uint64_t mark_of(int fd) noexcept {
   const entry* const place = has_marks() ? find_entry(fd) : nullptr;
@@ -180,10 +204,13 @@ void remove_marks(unsigned first, unsigned last) noexcept {
   }
 }
 
+// Without memory: a mark that outlives its number must not end another socket.
 void copy_mark(int fd, int copy) noexcept {
   const std::uint64_t mark = mark_of(fd);
-  entry* const place = mark != 0 ? make_entry(copy) : nullptr;
-  if (place) set_entry(*place, mark);
+  if (mark == 0) return;
+  const errno_guard guard;
+  if (entry* const place = make_entry(copy)) set_entry(*place, mark);
+  else if (cookie_of(copy) == mark) ::shutdown(copy, SHUT_RDWR);
 }
 
 }}}  // namespace hocket::hook

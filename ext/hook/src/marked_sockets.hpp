@@ -9,7 +9,10 @@
 // Which sockets are marked. A stream socket that is connected or connecting, or was reset: bytes that arrived before
 // the reset can still be read, and libpq reads them after a request that it could not send. Not a listener, a datagram
 // socket or a pipe: they carry requests of many peers, or none. Not an end of socketpair(2): both ends are without a
-// name, and belong to the program itself, as libcurl's pipe to wake its own poll().
+// name, and belong to the program itself, as libcurl's pipe to wake its own poll(). Not a standard stream of the
+// process, which may be a socket (of a log service, of inetd): all of the program writes to it, and no code closes it.
+// The standard streams are known by their cookies at the start of the program, and since a dup2() over their numbers.
+// Numbers 0 to 2 that were closed and are used again by connections are marked as others.
 //
 // When. A wait at such a socket was ended by a cancel, a kill, a deadline or the limit of hook::within(); or it could
 // not begin, because the fiber must not wait (see only_tries() in caller.hpp); or a transfer of a killed fiber was
@@ -29,14 +32,30 @@
 // then a plain store would remove that mark. Prevented by the comparison, since its cookie is another.
 // A copy of a number that was made before the mark is not found.
 //
+// Waits that began before the mark. shutdown(SHUT_RD) follows the entry. The kernel wakes whoever waits for input of
+// the socket: a poll, an epoll, a plain thread, at this number or at an earlier copy; and no wait can begin unnoticed
+// between the test of the entry and the shutdown. The peer of a TCP connection sees nothing of it. The peer of a unix
+// socket gets EPIPE when it writes. A socket that connects stops to connect. Hooked calls at this number that wait for
+// room are woken by retry(). Elsewhere a wait for room alone continues until there is room: only SHUT_RDWR would wake
+// it, which raises SIGPIPE in plain threads that write.
+//
+// Numbers that are used again. Hazard: a fiber waits at a number and is cancelled; before it runs, another one closes
+// the number and opens a connection, which gets the same number. Then the first fiber would mark the connection of the
+// other. Prevented by the closes that watched_fds.hpp counts: a caller states when its wait began, and the mark asks
+// after it has read the cookie. A close by another thread between that and the shutdown is not found: then the new
+// connection reports its end, and no wrong data.
+//
 // Memory. The pages of the table are made by mmap(2) at the first mark of a number in them and never freed. A mark is
 // set in signal handlers, too: no lock, no allocator. If there is no memory, or the number is beyond the table, the
-// socket is shut down instead: what had arrived before can still be read then, but no request can be sent.
+// socket is shut down instead: what had arrived before can still be read then, but no request can be sent. The same
+// holds for a copy.
 //
 // Thread safety. Any thread, any signal handler. A fiber that is given a connection by another one sees its mark,
 // because handing the connection over orders both. Orderings: see the .cpp file.
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
+
+#include "watched_fds.hpp"
 
 #include <cstdint>
 
@@ -58,14 +77,20 @@ inline bool is_marked(int fd) noexcept { return has_marks() && is_marked_now(fd)
 bool refuse_if_marked(int fd) noexcept;
 inline bool is_refused(int fd) noexcept { return has_marks() && refuse_if_marked(fd); }
 
-// Marks the socket if it is a connection, as above; returns whether it is. Leaves errno as it was.
-bool mark_if_connected(int fd) noexcept;
-// Marks the socket if it is a stream socket: a connect at it was ended. Leaves errno as it was.
-bool mark_stream(int fd) noexcept;
+// Marks the socket if it is a connected or connecting stream socket, unless the number was closed after `begin`
+// (watched_fds.hpp). Returns whether it is marked. Leaves errno as it was.
+bool mark_if_connected(int fd, close_count begin) noexcept;
 
 // After a call at this number was ended, with the error in errno: marks the socket. ECANCELED becomes ECONNABORTED if
-// the socket is marked; the ETIMEDOUT of a deadline stays.
-void abandon(int fd) noexcept;
+// the socket is marked; the ETIMEDOUT of a deadline stays. EBADF if the number was closed after `begin`.
+void abandon(int fd, close_count begin) noexcept;
+// The same for a connect(): marks each stream socket.
+void abandon_connect(int fd, close_count begin) noexcept;
+
+// Input, output, error: 0, 1, 2.
+inline constexpr int standard_streams = 3;
+// This number is a standard stream from now on, if it is a socket.
+void record_standard_stream(int fd) noexcept;
 
 // The entry of a number before it is closed or replaced; 0: none.
 std::uint64_t mark_of(int fd) noexcept;

@@ -9,7 +9,7 @@
 // that; to return 0, because callers take it for their own time-out and poll again, for ever. A set without such a
 // socket fails with ECANCELED.
 // A marked socket is ready in every poll, also of other fibers and with a time of 0: a library that polls first would
-// wait for an answer that is refused anyway.
+// wait for an answer that is refused anyway. A poll that waited before the mark is woken by it.
 #include "polls.hpp"
 
 #include <hocket/core/frame_memory.hpp>
@@ -18,6 +18,7 @@
 #include "checked_room.hpp"
 #include "next.hpp"
 #include "times.hpp"
+#include "watched_fds.hpp"
 
 #include <algorithm>
 #include <new>
@@ -57,12 +58,13 @@ class poll_set {
 int end_without_socket() noexcept { return errno == ENOMEM ? -1 : fail<int>(ECANCELED); }
 
 // The result of poll() after the fiber was ended, or because it must not wait. The first poll(2) finds a bad address.
-int end_poll(pollfd* all, nfds_t count) noexcept {
+// Numbers that were closed after `begin` belong to other files.
+int end_poll(pollfd* all, nfds_t count, close_count begin) noexcept {
   const int error = errno;
   if (raw::poll(all, count, 0) < 0) return -1;
   int sockets = 0;
   for (pollfd& item : std::span(all, count)) {
-    const bool marked = item.fd >= 0 && mark_if_connected(item.fd);
+    const bool marked = item.fd >= 0 && mark_if_connected(item.fd, begin);
     item.revents = marked ? static_cast<short>(item.events | POLLERR) : short{0};
     sockets += marked;
   }
@@ -70,37 +72,47 @@ int end_poll(pollfd* all, nfds_t count) noexcept {
   return sockets != 0 ? sockets : end_without_socket();
 }
 
-// Adds the marked sockets to the `ready` ones of a set.
+// Adds the marked sockets to the `ready` ones of a set, with the events that end_poll() reports.
 int add_marked(pollfd* all, nfds_t count, int ready) noexcept {
+  if (!has_marks()) return ready;
   for (pollfd& item : std::span(all, count)) {
     if (item.fd < 0 || !is_marked(item.fd)) continue;
     ready += item.revents == 0;
-    item.revents = static_cast<short>(item.revents | item.events | POLLERR);
+    item.revents = static_cast<short>(item.events | POLLERR);
   }
   return ready;
 }
 
 int poll_now(pollfd* all, nfds_t count) noexcept {
   const int ready = raw::poll(all, count, 0);
-  return ready < 0 || !has_marks() ? ready : add_marked(all, count, ready);
+  return ready < 0 ? ready : add_marked(all, count, ready);
+}
+
+// The result of a wait that has found events.
+int copy_events(const poll_set& from, pollfd* all, nfds_t count) noexcept {
+  std::copy_n(from.data(), count, all);
+  const auto ready = std::count_if(all, all + count, [](const pollfd& item) { return item.revents != 0; });
+  return add_marked(all, count, static_cast<int>(ready));
 }
 
 }  // namespace
 
 int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept {
-  if (!may_begin()) return end_poll(all, count);
+  if (!may_begin()) return end_poll(all, count, last_close());
+  const close_count begin = last_close();
   const int ready = poll_now(all, count);
   if (ready != 0 || limit <= now()) return ready;
-  if (only_tries()) return end_poll(all, count);  // a signal handler must not allocate
+  if (only_tries()) return end_poll(all, count, begin);  // a signal handler must not allocate
   poll_set set(count);
-  if (!set) return errno = ENOMEM, end_poll(all, count);
+  if (!set) return errno = ENOMEM, end_poll(all, count, begin);
   std::copy_n(all, count, set.data());
-  const wait_result end = wait_for(set.fds(), limit);
-  if (end == wait_result::late) return 0;
-  if (end == wait_result::ended) return end_poll(all, count);
-  if (end == wait_result::failed) return -1;
-  std::copy_n(set.data(), count, all);
-  return static_cast<int>(std::count_if(all, all + count, [](const pollfd& one) { return one.revents != 0; }));
+  for (;;) {
+    const wait_result end = wait_for(set.fds(), limit);
+    if (end == wait_result::late) return 0;
+    if (end == wait_result::ended) return end_poll(all, count, begin);
+    if (end == wait_result::failed) return -1;
+    if (const int found = copy_events(set, all, count); found != 0) return found;  // 0: retry() has woken the wait
+  }
 }
 
 namespace {
@@ -117,6 +129,10 @@ class select_set {
   }
   bool is_whole() const noexcept { return static_cast<bool>(set_); }
   int wait(time_point limit) noexcept { return poll_until(set_.data(), count_, limit); }
+  wait_result pause(time_point limit) noexcept {
+    const watched_fds watched({set_.data(), count_});
+    return wait_until(limit);
+  }
 
   // How many bits will be set. If an fd is closed, EBADF, and the sets stay unchanged.
   int bits() noexcept {
@@ -163,7 +179,7 @@ int clamped(int end) noexcept {
   return static_cast<int>(std::min<rlim_t>(most.rlim_cur, static_cast<rlim_t>(end)));
 }
 
-// The three sets of select(2) in place: in a signal handler there is no memory for a select_set.
+// The three sets of select(2) in place, where there is no memory for a select_set: in a signal handler, for example.
 struct fd_sets {
   fd_set* in;
   fd_set* out;
@@ -186,10 +202,10 @@ struct fd_sets {
 };
 
 // As end_poll(): the bits of the marked sockets stay. If there is none, the sets stay as they are.
-int end_select(const fd_sets& sets, int end) noexcept {
+int end_select(const fd_sets& sets, int end, close_count begin) noexcept {
   int bits = 0;
   for (int fd = 0; fd < end; ++fd)
-    if (sets.bits(fd) != 0 && mark_if_connected(fd)) bits += sets.bits(fd);
+    if (sets.bits(fd) != 0 && mark_if_connected(fd, begin)) bits += sets.bits(fd);
   if (bits == 0) return end_without_socket();
   for (int fd = 0; fd < end; ++fd)
     if (sets.bits(fd) != 0 && !is_marked(fd)) sets.clear(fd);
@@ -211,30 +227,35 @@ bool is_any_marked(const fd_sets& sets, int end) noexcept {
   return false;
 }
 
-// For a caller that must not wait.
-int select_now(const fd_sets& sets, int end, time_point limit) noexcept {
+// For a caller that must not wait, or cannot: then `error` says why.
+int select_now(const fd_sets& sets, int end, time_point limit, int error) noexcept {
   if (limit > now() && (is_any_marked(sets, end) || !is_any_ready(sets, end))) {
-    errno = ECANCELED;
-    return end_select(sets, end);
+    errno = error;
+    return end_select(sets, end, last_close());
   }
   timeval none{};
   return raw::select(end, sets.in, sets.out, sets.other, &none);
 }
 
+int select_without_memory(const fd_sets& sets, int end, time_point limit) noexcept {
+  return may_begin() ? select_now(sets, end, limit, ENOMEM) : end_select(sets, end, last_close());
+}
+
 // If poll(2) reports only events that the sets do not ask for, the sets are polled again by a timer.
 int select_until(int end, fd_set* in, fd_set* out, fd_set* other, time_point limit) noexcept {
   if (end < 0) return fail<int>(EINVAL);
-  if (only_tries()) return select_now({in, out, other}, clamped(end), limit);
+  if (only_tries()) return select_now({in, out, other}, clamped(end), limit, ECANCELED);
   select_set sets(clamped(end), in, out, other);
-  if (!sets.is_whole()) return fail<int>(ENOMEM);
+  if (!sets.is_whole()) return select_without_memory({in, out, other}, clamped(end), limit);
+  const close_count begin = last_close();
   for (growing_pause pause;;) {
     const int ready = sets.wait(limit);
     if (ready < 0) return ready;
     const int bits = sets.bits();
     if (ready == 0 || bits != 0) return bits < 0 ? bits : sets.give_back();
     if (now() >= limit) return sets.give_back();
-    if (wait_until(std::min(limit, pause.end())) != wait_result::ready)
-      return end_select({in, out, other}, clamped(end));
+    if (sets.pause(std::min(limit, pause.end())) != wait_result::ready)
+      return end_select({in, out, other}, clamped(end), begin);
   }
 }
 

@@ -84,6 +84,10 @@ ssize_t received(ssize_t size, msghdr* message) noexcept {
   if (size >= 0 && message->msg_controllen != 0) expect_received_limits(*message);
   return size;
 }
+int all_received(int count, mmsghdr* all) noexcept {
+  for (int i = 0; i < count; ++i) received(static_cast<ssize_t>(all[i].msg_len), &all[i].msg_hdr);
+  return count;
+}
 
 // With MSG_WAITALL on a stream it waits for all. The sender's address and control data belong to the first part.
 ssize_t recvmsg_hooked(int fd, msghdr* message, int flags) noexcept {
@@ -144,7 +148,7 @@ int sendmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags) noexcept {
 // The time limit is checked after each message: recvmmsg(2), under BUGS.
 int recvmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) noexcept {
   if (!may_begin(fd)) return -1;
-  if (never_waits(flags)) return raw::recvmmsg(fd, all, count, flags, limit);
+  if (never_waits(flags)) return all_received(raw::recvmmsg(fd, all, count, flags, limit), all);
   const time_point end = after(limit);
   bool is_late = false;
   const int now_flags = (flags & ~MSG_WAITFORONE) | MSG_DONTWAIT;
@@ -152,7 +156,7 @@ int recvmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags, timespec* l
     if (is_late) return 0;
     const int more = raw::recvmmsg(fd, all + moved, limit ? 1 : count - moved, now_flags, nullptr);
     is_late = more > 0 && limit && now() >= end;
-    return more;
+    return all_received(more, all + moved);
   });
 }
 
@@ -188,7 +192,7 @@ ssize_t recvmsg(int fd, msghdr* message, int flags) {
 }
 int recvmmsg(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::is_refused(fd) ? -1 : hook::next.recvmmsg(fd, all, count, flags, limit);
+    return hook::is_refused(fd) ? -1 : hook::all_received(hook::next.recvmmsg(fd, all, count, flags, limit), all);
   return hook::quietly([&] { return hook::recvmmsg_hooked(fd, all, count, flags, limit); });
 }
 ssize_t send(int fd, const void* data, size_t size, int flags) {

@@ -7,12 +7,22 @@
 // sleeps for ever, because close() saw no wait. Prevented by retry(): close() reads again after the fd is closed,
 // and a woken fiber tries its call again. It finds EBADF, or the new file with that number.
 //
+// Closes of watched numbers are counted, and each slot holds the last close of its numbers:
+//
+//   bits 0..23   the number
+//   bits 24..    the count of that close, from 1
+//
+// So a fiber that was ended in a wait knows whether its number was closed after the wait began, and may belong to
+// another file. If two numbers of a slot were closed, then the earlier close is forgotten, and the fiber takes its
+// number for open. That is the safe direction: it marks a socket without need (marked_sockets.hpp).
+//
 // A child of fork() has no waits, so its counters are set to zero. There close() must be async-signal-safe: it must not
 // take a lock that another thread held at the fork. Until the counters are zero, a close() by another handler of the
 // child finds that this is not the process that counted.
 #pragma once
 #include <hocket/base/detail/platform/config.hpp>
 
+#include <cstdint>
 #include <poll.h>
 #include <span>
 
@@ -42,11 +52,17 @@ class watched_fds {
   const std::span<const pollfd> all_;
 };
 
+using close_count = std::uint64_t;
+// The count of the last close of any watched number.
+close_count last_close() noexcept;
+// Whether this number was closed after that close, while a fiber waited for it.
+bool was_closed_after(int fd, close_count begin) noexcept;
+
 // Before an fd is closed: its waits end with EBADF. Async-signal-safe: in a handler it wakes no fiber.
 void forget(int fd) noexcept;
 // forget() for all numbers from the first to the last.
 void forget(unsigned first, unsigned last) noexcept;
-// After an fd was closed: its waiters try again.
+// After an fd was closed, or its socket was marked: its waiters try again.
 void retry(int fd) noexcept;
 
 // The waits are those of the calling process.

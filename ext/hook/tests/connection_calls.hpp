@@ -2,6 +2,7 @@
 #pragma once
 #include "connections.hpp"
 
+#include <marked_sockets.hpp>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/select.h>
@@ -175,6 +176,7 @@ inline void expect_refused(int fd, const others& beside) {
 
 // In a hooked fiber, in another one, and on a thread.
 inline void expect_refused_everywhere(int fd, const others& beside) {
+  REQUIRE(hook::is_marked(fd));  // else the calls would wait
   in_fiber([&] {
     expect_refused(fd, beside);
     for (const polling& each : polls) {

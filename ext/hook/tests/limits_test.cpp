@@ -1,6 +1,11 @@
 // hook::within(): a limit for the hooked calls of a block; and calls in destructors.
+#include <hocket/manager/task_manager.hpp>
+#include <hocket/runtime/descriptor_parker.hpp>
+
 #include "connections.hpp"
 
+#include <marked_sockets.hpp>
+#include <optional>
 #include <poll.h>
 #include <stdexcept>
 #include <support/death.hpp>
@@ -132,6 +137,56 @@ TEST_CASE("a deadline, a cancel or a kill of the fiber is no limit of within: th
     connection_ends ends;
     run_and_end(end, [&] { CHECK(hook::within(1h, [&] { return receive(ends.client()); }).value() == -1); });
   }
+}
+
+TEST_CASE("the deadline of a manager is no limit of within, though it passes first: the result is the callable's") {
+  connection_ends ends;
+  bool is_over = false;
+  loop lp;
+  task_manager manager(lp);
+  auto late = spawn(manager, {.within = 1ms}, hook::hooked([&] {
+                      const result<ssize_t> received = hook::within(1h, [&] { return receive(ends.client()); });
+                      CHECK(received.value() == -1);
+                      CHECK(errno == ETIMEDOUT);
+                      is_over = true;
+                    }));
+  lp.run();
+  CHECK(is_over);
+}
+
+TEST_CASE("a cancel after the call's own time, before the fiber runs, is neither a limit of within nor a mark") {
+  manual_clock clock;
+  descriptor_parker parker;
+  loop lp({.clock = &clock, .parker = &parker});
+  connection_ends ends;
+  const timeval time{1, 0};
+  REQUIRE(::setsockopt(ends.client(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) == 0);
+  bool is_over = false;
+  std::optional<join_handle<>> waiter;
+  // The timers of a turn make their fibers ready in an order of their own: one of the two runs before the waiter.
+  int cancels_before = 0;
+  const auto cancel_at_the_time = [&] {
+    static_cast<void>(await(sleep_for(1s)));
+    cancels_before += !is_over;
+    waiter->cancel();
+  };
+  spawn(lp, cancel_at_the_time);
+  waiter = spawn(lp, hook::hooked([&] {
+                   const result<ssize_t> received = hook::within(1h, [&] { return receive(ends.client()); });
+                   const int error = errno;
+                   is_over = true;
+                   CHECK(received.value() == -1);
+                   CHECK(error == EAGAIN);
+                 }));
+  spawn(lp, cancel_at_the_time);
+  spawn(lp, [&] {
+    for (int i = 0; i < 2000; ++i) await(yield());
+    clock.advance(1s);
+  });
+  lp.run();
+  CHECK(is_over);
+  CHECK(cancels_before >= 1);
+  CHECK_FALSE(hook::has_marks());
 }
 
 TEST_CASE("within hooks its block, in a fiber that is not hooked, and is fatal in a task") {

@@ -354,6 +354,56 @@ TEST_CASE("a fiber that waits at a connection which another fiber's end marks ge
   lp.run();
 }
 
+TEST_CASE("a connection that was reset after its answer, before the ended fiber runs, is marked like another one") {
+  // In the order: the end, the answer, the reset. The answer can still be read then.
+  const auto answer_and_reset = [](connection_ends& ends) {
+    ends.answer();
+    ends.reset_server();
+    pollfd item{ends.client(), POLLIN, 0};
+    while ((item.revents & POLLHUP) == 0) REQUIRE(::poll(&item, 1, -1) == 1);
+    char byte = 0;
+    REQUIRE(::recv(ends.client(), &byte, 1, MSG_PEEK) == 1);
+  };
+  const auto expect = [&](connection_ends& ends, auto call) {
+    const others beside;
+    loop lp;
+    auto ended = spawn(lp, hook::hooked([&] { call(beside); }));
+    spawn(lp, [&] {
+      ended.cancel();
+      answer_and_reset(ends);
+    });
+    lp.run();
+    expect_refused_everywhere(ends.client(), beside);
+  };
+  for (const polling& each : polls) {
+    CAPTURE(std::string(each.name));
+    connection_ends ends;
+    expect(ends, [&](const others&) { CHECK(each.call(ends.client(), -1) == 1); });
+  }
+  for (const transfer& each : transfers) {
+    if (!each.is_of_input) continue;
+    CAPTURE(std::string(each.name));
+    connection_ends ends;
+    expect(ends, [&](const others& beside) {
+      CHECK(each.call(ends.client(), beside) == -1);
+      CHECK(errno == ECONNABORTED);
+    });
+  }
+}
+
+TEST_CASE("a stream socket that was never connected is no connection: an ended poll does not mark it") {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  two_ends pipe(pipe_ends);
+  run_and_end(ending::kill, [&] {
+    CHECK(::read(pipe.in(), buffer.data(), 1) == -1);
+    pollfd item{fd, POLLIN, 0};
+    CHECK(::poll(&item, 1, -1) == -1);
+    CHECK(errno == ECANCELED);
+  });
+  CHECK_FALSE(hook::has_marks());
+  ::close(fd);
+}
+
 TEST_CASE("a call that must not wait marks its connection: while a kill unwinds") {
   for (const polling& each : polls) {
     CAPTURE(std::string(each.name));

@@ -16,6 +16,9 @@
 //                         the fiber's stack, of the stacks that it called, and of the thread's own.
 // Hazard: a register of the handler may refer to the middle of a fiber's stack. for_each_stack() would take it for the
 // depth of that stack, and leave out what lies below. Prevented: it is given no registers of this thread.
+// Hazard: a signal stack may be an array in a frame of the thread's own stack, or of a fiber's. If the stack pointer
+// were taken for the depth of that stack, then the frames below the array would be left out. Prevented: the signal
+// stack is tested first, and for_each_stack() is given no stack pointer of this thread.
 //
 // The list of threads changes under libgc's lock, so no collection meets it half changed.
 #include <gc/gc.h>
@@ -107,15 +110,20 @@ const void* signal_stack_limit(const collected_thread& thread, const void* place
 
 // Up to where the stack goes that the thread's stack pointer is on.
 const void* limit_of(collected_thread& thread) noexcept {
-  const void* const place = thread.told.stack_pointer;
-  if (!place || is_on_own_stack(thread, place)) return thread.told.stack_base;
-  if (const void* const limit = stack_limit(place)) return limit;
-  const void* const limit = signal_stack_limit(thread, place);
+  stopped_thread& stopped = thread.told;
+  const void* const place = stopped.stack_pointer;
+  if (!place) return stopped.stack_base;
+  if (const void* const limit = signal_stack_limit(thread, place)) {
+    stopped.stack_pointer = nullptr;
+    stopped.registers = {};
+    return limit;
+  }
+  if (is_on_own_stack(thread, place)) return stopped.stack_base;
+  const void* const limit = stack_limit(place);
   if (!limit)
     fatal("a collection meets a thread on a stack that is no fiber's, not its own and not its signal stack",
           "call_on_stack with a stack of a stack_pool, and sigaltstack without SS_AUTODISARM, in programs with "
           "gc::boehm");
-  thread.told.registers = {};
   return limit;
 }
 

@@ -9,11 +9,13 @@
 #include "herd.hpp"
 #include "support/death.hpp"
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <doctest/doctest.h>
 #include <functional>
 #include <pthread.h>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -37,20 +39,11 @@ void spin(int) {
 }
 
 // While it lives, SIGUSR1 of this thread runs spin() on an alternate stack.
+constexpr std::size_t default_size = std::size_t{1} << 16;
 class signal_stack {
  public:
-  explicit signal_stack(int flags = 0) : memory_(std::size_t{1} << 16) {
-    stack_t own{};
-    own.ss_sp = memory_.data();
-    own.ss_size = memory_.size();
-    own.ss_flags = flags;
-    REQUIRE(::sigaltstack(&own, &stack_before_) == 0);
-    struct sigaction action{};
-    action.sa_handler = spin;
-    action.sa_flags = SA_ONSTACK | SA_RESTART;
-    REQUIRE(::sigaction(SIGUSR1, &action, &action_before_) == 0);
-    is_in_handler = may_return = false;
-  }
+  explicit signal_stack(int flags = 0) : memory_(default_size) { install(memory_, flags); }
+  explicit signal_stack(std::span<char> memory) { install(memory, 0); }
   signal_stack(const signal_stack&) = delete;
   signal_stack& operator=(const signal_stack&) = delete;
   ~signal_stack() {
@@ -59,6 +52,19 @@ class signal_stack {
   }
 
  private:
+  void install(std::span<char> memory, int flags) {
+    stack_t own{};
+    own.ss_sp = memory.data();
+    own.ss_size = memory.size();
+    own.ss_flags = flags;
+    REQUIRE(::sigaltstack(&own, &stack_before_) == 0);
+    struct sigaction action{};
+    action.sa_handler = spin;
+    action.sa_flags = SA_ONSTACK | SA_RESTART;
+    REQUIRE(::sigaction(SIGUSR1, &action, &action_before_) == 0);
+    is_in_handler = may_return = false;
+  }
+
   std::vector<char> memory_;
   stack_t stack_before_{};
   struct sigaction action_before_{};
@@ -100,10 +106,17 @@ std::size_t survivors(const std::function<void(const std::function<void()>& hold
 }
 
 template <class F>
-void in_fiber(F f) {
+void in_fiber(F f, std::size_t stack_size = 0) {
   loop on;
-  auto fiber = spawn(on, [&] { f(); });
+  auto fiber = spawn(on, {.stack_size = stack_size}, [&] { f(); });
   on.run();
+}
+
+// The signal stack is an array of this frame, above the frame that holds the objects.
+[[gnu::noinline]] void hold_below_signal_stack(const std::function<void()>& hold) {
+  std::array<char, default_size> memory;
+  const signal_stack stack(memory);
+  hold();
 }
 
 }  // namespace
@@ -152,6 +165,16 @@ TEST_CASE("what the frames below the interrupted fiber hold survives, and what s
           intact += is_intact(below, 0);
         }) == 16);
   CHECK(intact == 3);
+}
+
+TEST_CASE("a signal stack that is an array of a frame hides no frame below it: of a thread, a fiber, a called stack") {
+  constexpr std::size_t stack_size = 4 * default_size;
+  CHECK(survivors([](const auto& hold) { hold_below_signal_stack(hold); }) == 16);
+  CHECK(survivors([](const auto& hold) { in_fiber([&] { hold_below_signal_stack(hold); }, stack_size); }) == 16);
+  CHECK(survivors([](const auto& hold) { call_on_big_stack([&] { hold_below_signal_stack(hold); }); }) == 16);
+  CHECK(survivors([](const auto& hold) {
+          in_fiber([&] { call_on_big_stack([&] { hold_below_signal_stack(hold); }); });
+        }) == 16);
 }
 
 TEST_CASE("a signal stack with SS_AUTODISARM is refused by name") {

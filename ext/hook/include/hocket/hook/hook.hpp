@@ -17,7 +17,8 @@
 // The rule. A connection at which a hooked call was ended is in doubt, because an answer may still arrive. From then on
 // every transfer on it fails with ECONNABORTED, by whatever fiber or thread, until close(). So a client library takes
 // the connection for dead, and a pool that asks the library discards it. A connection is a stream socket that is
-// connected or connecting, or was reset by its peer; an end of socketpair(2) is none.
+// connected or connecting, or was reset; an end of socketpair(2) and a standard stream of the process are none. Other
+// waits at the connection are woken, also of plain threads. The peer of a unix connection gets EPIPE when it writes.
 //
 // Cancellation and other ends of a wait       at a connection                               elsewhere
 //   cancelled                                 ECONNABORTED                                  ECANCELED

@@ -32,7 +32,8 @@
 // Signal handlers. A handler with SA_ONSTACK may run over a fiber during a collection, as those of profilers and crash
 // handlers do. Then the signal stack, all of the fiber's stack and all of the thread's own are scanned; statistics()
 // counts them as unknown. The handler must leave libgc's signal frame and 1 KB free on the signal stack, and must not
-// allocate. It is fatal if the signal stack was installed with SS_AUTODISARM, because then its place is unknown.
+// allocate. It is fatal if the signal stack was installed with SS_AUTODISARM, because then its place is unknown. Do not
+// install an array on a stack with that flag: the collector cannot recognise it, and loses what the frames below hold.
 //
 // Do not call GC_enable_incremental(), which collects while fibers run. Do not call GC_do_blocking() in a fiber.
 // Limits. libgc and libstdc++ must be shared libraries, and hocket_gc_boehm must be linked into the program itself.
