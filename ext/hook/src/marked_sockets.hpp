@@ -32,8 +32,8 @@
 // then a plain store would remove that mark. Prevented by the comparison, since its cookie is another.
 // A copy of a number that was made before the mark is not found.
 //
-// Waits that began before the mark. shutdown(SHUT_RD) follows the entry. The kernel wakes whoever waits for input of
-// the socket: a poll, an epoll, a plain thread, at this number or at an earlier copy; and no wait can begin unnoticed
+// Waits that began before the mark. shutdown(SHUT_RD) follows the entry. The kernel wakes each wait for input of the
+// socket: a poll, an epoll, a plain thread, at this number or at an earlier copy; and no wait can begin unnoticed
 // between the test of the entry and the shutdown. The peer of a TCP connection sees nothing of it. The peer of a unix
 // socket gets EPIPE when it writes. A socket that connects stops to connect. Hooked calls at this number that wait for
 // room are woken by retry(). Elsewhere a wait for room alone continues until there is room: only SHUT_RDWR would wake
