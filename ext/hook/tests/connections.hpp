@@ -84,12 +84,6 @@ class connection_ends {
     if (client_ >= 0) ::close(std::exchange(client_, -1));
   }
   int release_client() { return std::exchange(client_, -1); }
-  // The server closes with a reset.
-  void reset_server() {
-    const linger at_once{1, 0};
-    REQUIRE(::setsockopt(server_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once) == 0);
-    ::close(std::exchange(server_, -1));
-  }
   void fill() const {
     static const std::array<char, 65536> bytes{};
     while (::send(client_, bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
