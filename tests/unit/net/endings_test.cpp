@@ -6,24 +6,24 @@
 #include <hocket/net/tcp.hpp>
 #include <hocket/net/unix_stream.hpp>
 #include <hocket/runtime/loop.hpp>
-#include <hocket/time/within.hpp>
 
 #include "support/tcp_pair.hpp"
 #include "support/waits.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <doctest/doctest.h>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <string>
+#include <sys/socket.h>
 #include <vector>
 
 using namespace hocket;
 using namespace hocket_test;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -93,13 +93,11 @@ struct ends {
   }
 };
 
-// Fills the stream to its peer, which reads nothing.
-task<> fill(stream& to) {
-  const std::string part(65'536, 'f');
-  for (bool fits = true; fits;) {
-    const auto written = co_await within(20ms, to.write_some(part));
-    fits = written.has_value();
+// Sends what the peer, which reads nothing, has room for. False: the connection has ended.
+bool fill(const stream& to, const std::string& bytes) {
+  while (::send(to.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
   }
+  return errno == EAGAIN;
 }
 
 using operation_of_row = task<std::string> (*)(ends& at);
@@ -130,8 +128,10 @@ task<std::string> wait_for_message(ends& at) {
   co_return more ? (*more ? "`true`" : "`false`") : name_of(more.error());
 }
 task<std::string> write_some(ends& at) {
-  co_await fill(at.tcp.near);
-  co_return text_of(co_await at.tcp.near.write_some("more"));
+  for (;;) {
+    const auto written = co_await at.tcp.near.write_some(at.much);
+    if (!written) co_return text_of(written);
+  }
 }
 task<std::string> write_all(ends& at) { co_return text_of(co_await at.tcp.near.write_all(at.much)); }
 task<std::string> send_whole_file(ends& at) {
@@ -140,8 +140,10 @@ task<std::string> send_whole_file(ends& at) {
 task<std::string> readable(ends& at) { co_return text_of(co_await at.tcp.near.readable()); }
 task<std::string> closed(ends& at) { co_return text_of(co_await at.tcp.near.closed()); }
 task<std::string> writable(ends& at) {
-  co_await fill(at.tcp.near);
-  co_return text_of(co_await at.tcp.near.writable());
+  for (;;) {
+    const auto room = co_await at.tcp.near.writable();
+    if (!room || !fill(at.tcp.near, at.much)) co_return text_of(room);
+  }
 }
 
 const std::map<std::string, operation_of_row> operations{
@@ -168,9 +170,6 @@ std::string ended_by(operation_of_row operation, End end) {
   ends at;
   auto waiting = spawn(lp, operation, std::ref(at));
   while (!waits(at.tcp.near)) lp.poll();
-  // A fill() waits, too, and goes on by its deadline.
-  const auto settled = std::chrono::steady_clock::now() + 100ms;
-  while (std::chrono::steady_clock::now() < settled) lp.poll();
   end(at, waiting);
   while (!waiting.done()) lp.poll();
   const auto text = sync_wait(waiting.join());
