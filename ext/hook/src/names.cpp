@@ -116,8 +116,8 @@ class name_lookup final : public lookup {
   int take(char* host, char* service) const noexcept {
     if (result_ == EAI_SYSTEM) errno = error_;
     if (result_ != 0) return result_;
-    std::memcpy(host, host_.data(), host_.size());
-    std::memcpy(service, service_.data(), service_.size());
+    std::copy(host_.begin(), host_.end(), host);
+    std::copy(service_.begin(), service_.end(), service);
     return 0;
   }
 
