@@ -1,5 +1,6 @@
 #pragma once
 // hocket::pg.
+#include <hocket/coro/or_return.hpp>
 #include <hocket/pg/connection.hpp>
 
 #include "../../../harness/clients/clients.hpp"
@@ -10,12 +11,9 @@ using hocket::task;
 using hocket::pg::connection;
 using hocket::pg::is_idle;
 
-inline task<connection> open(const client_workload& what) {
-  connection made = (co_await hocket::pg::connect(place_of("HOCKET_POSTGRES"))).value();
-  if (what.prepares()) {
-    const auto done = co_await made.prepare("one", "select $1::int");
-    if (!done) fail("a statement is not prepared");
-  }
+inline task<hocket::result<connection>> open(const client_workload& what) {
+  connection made = co_await or_return(hocket::pg::connect(place_of("HOCKET_POSTGRES")));
+  if (what.prepares()) co_await or_return(made.prepare("one", "select $1::int"));
   co_return made;
 }
 

@@ -8,13 +8,11 @@
 namespace {
 
 using hocket::task;
-using connected = hocket::result<lab::connection>;
 
 class tasks {
  public:
   explicit tasks(const lab::client_workload& what)
-      : what_(what),
-        idle_(loop_, [this]() -> task<connected> { co_return co_await lab::open(what_); }, {.limit = what.n}) {}
+      : what_(what), idle_(loop_, [this] { return lab::open(what_); }, {.limit = what.n}) {}
 
   void ask_all(std::size_t times) {
     for (std::size_t i = 0; i < what_.n; ++i) spawn(loop_, &tasks::ask_often, this, i, times);
@@ -26,7 +24,7 @@ class tasks {
     for (std::size_t k = 0; k < times; ++k) {
       const std::string number = std::to_string(i);
       if (what_.connects()) {
-        auto own = co_await lab::open(what_);
+        auto own = (co_await lab::open(what_)).value();
         co_await lab::ask(what_, own, number);
         continue;
       }
