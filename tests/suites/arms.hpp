@@ -12,6 +12,7 @@
 
 #include "suites/net_kinds.hpp"
 #include "support/loopback.hpp"
+#include "support/waits.hpp"
 
 #include <array>
 #include <atomic>
@@ -249,7 +250,7 @@ TEST_CASE_TEMPLATE("a select of I/O ends by its deadline, a cancel, a kill and a
     auto end = [&]() -> typename Kind::body {
       auto seen = co_await began.wait();
       CHECK(seen.has_value());
-      for (int i = 0; i < 3; ++i) co_await hocket::yield();
+      while (!waits(wires.near)) co_await hocket::yield();
       if (cause == ending::cancel) world.cancel(waiter);
       if (cause == ending::kill) world.kill(waiter);
       if (cause == ending::close) wires.near.close();

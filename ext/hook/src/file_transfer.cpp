@@ -37,10 +37,13 @@ void abandon_if_ended(int fd, close_count begin) noexcept {
 
 constexpr size_t most_bytes = 0x7fff'f000;  // of one call: sendfile(2)
 
-// Moves a block that begins at `at`. Returns its size; 0 at the end of the file.
-ssize_t move_block(int to, int from, off_t at, size_t size, void* through) noexcept {
+// Moves a block that begins at `at`. Returns its size; 0 at the end of the file. The read may wait: if `to` was closed
+// meanwhile, then the number may be another connection's.
+ssize_t move_block(int to, int from, off_t at, size_t size, void* through, close_count begin) noexcept {
   const ssize_t count = ::pread64(from, through, size, at);
-  return count <= 0 ? count : ::write(to, through, static_cast<size_t>(count));
+  if (count <= 0) return count;
+  if (was_closed_after(to, begin)) return fail<ssize_t>(EBADF);
+  return ::write(to, through, static_cast<size_t>(count));
 }
 
 // Moves bytes from `at` on; the file's own position stays.
@@ -52,7 +55,7 @@ ssize_t move_from(int to, int from, off_t at, size_t size) noexcept {
   size_t moved = 0;
   while (moved != size) {
     const size_t block = std::min(size - moved, buffer::size);
-    const ssize_t count = move_block(to, from, at + static_cast<off_t>(moved), block, through.data());
+    const ssize_t count = move_block(to, from, at + static_cast<off_t>(moved), block, through.data(), begin);
     if (count < 0) abandon_if_ended(to, begin);        // also if the read of the file was ended
     if (count < 0 && errno == EISDIR) errno = EINVAL;  // as sendfile(2): its call for 0 bytes does not find a folder
     if (count < 0) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
