@@ -6,9 +6,9 @@
 #include <hocket/base/result.hpp>
 #include <hocket/core/checked_lock.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/spawn.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/post.hpp>
+#include <hocket/core/spawn/detail/spawn.hpp>
 #include <hocket/core/spawn_batch.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/sync_wait.hpp>

@@ -1,8 +1,8 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/operation.hpp>
-#include <hocket/core/detail/run_queue.hpp>
-#include <hocket/core/detail/scheduled.hpp>
-#include <hocket/core/detail/stealable_queue.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/run_queue.hpp>
+#include <hocket/core/thread/detail/stealable_queue.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
 
 #include "coro/queued_start.hpp"

@@ -28,11 +28,11 @@
 // run, the group stays cancelled, and the new daemon begins cancelled. The first daemon after them renews the group
 // and sets `watched` again. Its spawner is a child, so the scope is not drained meanwhile.
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/daemon_group.hpp>
-#include <hocket/core/detail/scheduled.hpp>
-#include <hocket/core/detail/wait_here.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/spawn/detail/daemon_group.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/wait_here.hpp>
 #include <hocket/coro/scope.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -1,7 +1,7 @@
 #include <hocket/coro/shared_task.hpp>
 
-#include <hocket/core/detail/thread_executor.hpp>
-#include <hocket/core/detail/unwind.hpp>
+#include <hocket/core/thread/detail/thread_executor.hpp>
+#include <hocket/core/wait/detail/unwind.hpp>
 
 #include <new>
 

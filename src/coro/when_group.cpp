@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/coro/detail/when_children.hpp>
 
 #include <algorithm>

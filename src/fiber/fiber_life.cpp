@@ -2,8 +2,8 @@
 #include <hocket/base/detail/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/observed.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/observed.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>

@@ -1,9 +1,9 @@
 #include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/housekeeping.hpp>
-#include <hocket/core/detail/stack_bounds.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/housekeeping.hpp>
+#include <hocket/core/thread/detail/stack_bounds.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/fiber_local.hpp>
 #include <hocket/stack/detail/cells.hpp>

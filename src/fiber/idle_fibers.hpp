@@ -6,8 +6,8 @@
 // away (it is one of the rare cases that a resume tests in one go). Who still has it when the timer fires again has
 // been parked all the time, and is packed. The timer is attached while the group has members.
 #pragma once
-#include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/thread/detail/timer.hpp>
 #include <hocket/fiber/hibernate.hpp>
 #include <vector>
 

@@ -1,8 +1,8 @@
 #include "fiber/terminate.hpp"
 
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 

@@ -19,7 +19,7 @@
 #pragma once
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/suspension.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
 #include <hocket/io/detail/fd_poll.hpp>
 #include <optional>
 #include <vector>

@@ -1,6 +1,6 @@
 #include <hocket/base/detail/forks.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/io/detail/descriptor_family.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/detail/io_driver.hpp>

@@ -6,7 +6,7 @@
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/random.hpp>
-#include <hocket/core/detail/driver.hpp>
+#include <hocket/core/thread/detail/driver.hpp>
 #include <hocket/io/detail/backend.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 #include <hocket/io_memory/memory_network.hpp>

@@ -16,9 +16,9 @@
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/operation.hpp>
-#include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/core/spawn_target.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/detail/wait_queue.hpp>
 #include <hocket/manager/task_manager.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,8 +1,8 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/thread/detail/timer.hpp>
 #include <hocket/io/detail/descriptor_limit.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/signal_set.hpp>

@@ -1,9 +1,9 @@
 // The end of a server, in order.
 #include <hocket/base/clock.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/thread/detail/timer.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve.hpp>

@@ -1,6 +1,6 @@
 #include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/current.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
 

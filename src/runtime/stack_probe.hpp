@@ -44,7 +44,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/time_point.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/stack_bounds.hpp>
+#include <hocket/core/thread/detail/stack_bounds.hpp>
 #include <array>
 #include <cstddef>
 #include <span>

@@ -1,7 +1,7 @@
 #include "runtime/stall_detector.hpp"
 
 #include <hocket/base/detail/text_writer.hpp>
-#include <hocket/core/detail/current.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 
 #include <hocket/runtime/detail/signal_count.hpp>
 

@@ -3,9 +3,9 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/platform/attributes.hpp>
 #include <hocket/base/detail/platform/prefetch.hpp>
-#include <hocket/core/detail/budget.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/run_queue.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/run_queue.hpp>
+#include <hocket/core/wait/detail/budget.hpp>
 
 #include <utility>
 
@@ -15,8 +15,9 @@ inline constexpr std::size_t turn_size = 64;        // coroutines between two lo
 inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames are on their way to the caches
 inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two looks at the thread's house
 
-// The budgets of the coroutines in one turn of a thread without a watch: they end by time (core/detail/budget.hpp).
-// Behind the turn they do not: the next loop of the thread may have a clock of the program's own.
+// The budgets of the coroutines in one turn of a thread without a watch: they end by time
+// (core/wait/detail/budget.hpp). Behind the turn they do not: the next loop of the thread may have a clock of the
+// program's own.
 class timed_budgets {
  public:
   explicit timed_budgets(time_point began) noexcept : thread_(this_thread()) {

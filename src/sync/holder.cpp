@@ -1,4 +1,4 @@
-#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/sync/detail/holder.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,7 +1,7 @@
 #include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/current.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
 
 #include "time/wheel_turn.hpp"

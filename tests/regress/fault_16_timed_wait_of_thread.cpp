@@ -3,9 +3,9 @@
 // of 0 to 50 us, while others signal in the same steps. No time is judged but that nobody timed out early: each wait
 // ends once, with the one or the other, and every signal is somebody's or still there.
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/thread_executor.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/thread_executor.hpp>
 
 #include "unit/core/permit_source.hpp"
 

@@ -4,7 +4,7 @@
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
 #include <hocket/base/random.hpp>
-#include <hocket/core/detail/claim.hpp>
+#include <hocket/core/wait/detail/claim.hpp>
 
 #include "unit/time/wheel_stand.hpp"
 

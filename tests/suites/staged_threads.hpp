@@ -4,10 +4,10 @@
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/strength.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/strength.hpp>
 
 #include "suites/world.hpp"
 #include "support/hand_timers.hpp"

@@ -1,8 +1,8 @@
 // Tasks on an executor that is stepped by hand: a kind for the suites (world.hpp).
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/strength.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/wait/detail/strength.hpp>
 #include <hocket/coro/task.hpp>
 
 #include "suites/world.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/timer.hpp>
+#include <hocket/core/thread/detail/timer.hpp>
 
 namespace hocket_test {
 

@@ -11,11 +11,11 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/driver.hpp>
-#include <hocket/core/detail/operation.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/driver.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>

@@ -1,13 +1,14 @@
 """No include cycle: a header that reaches itself cannot be understood, or compiled, alone.
 
 Nouns can include one another, too: x.hpp and x.cpp of a folder are one noun, and a layer's parts of `include`, `detail`
-and `src` are one folder. Nouns that reach one another are a knot. tools/check/knots.tsv has the knots of each folder, the
-largest first, with their numbers of nouns: they may only shrink.
+and `src` are one folder, with the folders of its parts (layers.txt). Nouns that reach one another are a knot.
+tools/check/knots.tsv has the knots of each folder, the largest first, with their numbers of nouns: they may only shrink.
 """
 import collections
 import pathlib
 import re
 
+from .layers import read as read_layers
 from .ratchet import Figure, Ratchet
 from .tree import Finding
 
@@ -35,21 +36,24 @@ def visit(graph, path, trail, done, findings):
     done.add(path)
 
 
-def noun_of(path):
-    """(folder, noun). A layer is one folder; below it the name of a folder other than `detail` belongs to the noun."""
+def noun_of(path, layers):
+    """(folder, noun). A layer is one folder. Below it, and below the folder of a part, the name of a folder other than
+    `detail` belongs to the noun."""
     file, layer = pathlib.PurePosixPath(path), LAYER.match(path)
     if not layer:
         return str(file.parent), file.stem
     inner = [part for part in pathlib.PurePosixPath(path[layer.end():]).parts[:-1] if part != "detail"]
+    if inner and f"{layer['layer']}/{inner[0]}" in layers:
+        inner = inner[1:]
     return layer["layer"] or layer["ext"], "/".join([*inner, file.stem])
 
 
-def nouns_of(graph):
+def nouns_of(graph, layers):
     """{folder: {noun: nouns of the same folder that it includes}}"""
     folders = collections.defaultdict(lambda: collections.defaultdict(set))
     for path, edges in graph.items():
-        folder, noun = noun_of(path)
-        targets = {noun_of(target) for _, target in edges} - {(folder, noun)}
+        folder, noun = noun_of(path, layers)
+        targets = {noun_of(target, layers) for _, target in edges} - {(folder, noun)}
         folders[folder][noun].update(other for other_folder, other in targets if other_folder == folder)
     return folders
 
@@ -72,7 +76,7 @@ def knots_of(edges):
 
 def figures(tree):
     counts = {}
-    for folder, edges in nouns_of(graph_of(tree)).items():
+    for folder, edges in nouns_of(graph_of(tree), read_layers(tree)).items():
         for rank, knot in enumerate(knots_of(edges), 1):
             counts[folder, f"knot {rank}"] = Figure(len(knot), 1, [(0, noun) for noun in sorted(knot)])
     return counts

@@ -4,6 +4,7 @@ layers.txt gives each layer the layers that it may include. Every include of a h
 to that and names no extension; a private header stays within its layer, and extensions include none; src/<layer>/CMakeLists.txt links exactly the layers of the list, so
 the build says the same; an umbrella that is said to be stackless reaches no stackful layer.
 """
+import collections
 import re
 
 from .tree import Finding
@@ -12,14 +13,24 @@ FAST = True
 LIST = "layers.txt"
 STACKFUL = {"context", "stack", "fiber"}
 
+# below: the layers and parts that it may include. headers: of a part, the public ones in the folder of its layer.
+Layer = collections.namedtuple("Layer", "below headers")
+
 
 def read(tree):
+    """{layer or part: Layer}, as the list has them. The name of a part is that of its layer, a slash and its folder."""
     layers = {}
     for line in tree.lines(LIST) if LIST in tree.texts else []:
-        name, colon, below = line.partition("#")[0].partition(":")
+        name, colon, rest = line.partition("#")[0].partition(":")
         if colon:
-            layers[name.strip()] = below.split()
+            below, _, headers = rest.partition("|")
+            layers[name.strip()] = Layer(below.split(), headers.split())
     return layers
+
+
+def parts_of(layers, layer):
+    """The names of a layer's parts."""
+    return [name for name in layers if name.startswith(layer + "/")]
 
 
 def layer_of(path):
@@ -30,8 +41,8 @@ def layer_of(path):
 
 def check_lattice(layers):
     done = set()
-    for name, below in layers.items():
-        for lower in below:
+    for name, layer in layers.items():
+        for lower in layer.below:
             if lower not in done:
                 yield Finding(LIST, 0, f"{name} names {lower}, which no line above declares")
         done.add(name)
@@ -52,7 +63,7 @@ def check_includes(tree, layers):
             other = layer_of(target) if target else name.split("/")[1]
             if target and target.startswith("src/") and other != layer:
                 yield Finding(path, line, f"{name} is private to layer {other}")
-            elif other != layer and other not in layers[layer]:
+            elif other != layer and other not in layers[layer].below:
                 yield Finding(path, line, f"layer {layer} must not include {name} (see {LIST})")
 
 
@@ -64,7 +75,7 @@ def check_extensions(tree):
 
 
 def check_links(tree, layers):
-    for layer, below in layers.items():
+    for layer, (below, _) in layers.items():
         path = f"src/{layer}/CMakeLists.txt"
         if path not in tree.texts:
             continue

@@ -21,7 +21,7 @@ ON_PURPOSE = {
     ("docs/traps/arguments.md", "length"): "shows that spawn and invoke keep what the parameter refers to",
     ("docs/traps/arguments.md", "length_of"): "shows a lambda that awaits it in one expression",
     ("include/hocket/coro/detail/frame_allocation.hpp", "parse"): "shows where the allocator stands among the parameters",
-    ("include/hocket/core/detail/call_parameters.hpp", "fetch"): "shows what spawn does with such a parameter",
+    ("include/hocket/core/spawn/detail/call_parameters.hpp", "fetch"): "shows what spawn does with such a parameter",
 }
 
 

@@ -1,8 +1,8 @@
 #include "caller.hpp"
 
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/timer.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/thread/detail/timer.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/io/poll_fds.hpp>

@@ -3,7 +3,7 @@
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/cache_line.hpp>
 #include <hocket/base/detail/platform/config.hpp>
-#include <hocket/core/detail/current.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 
 #include <array>
 #include <cstddef>

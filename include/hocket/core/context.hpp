@@ -10,16 +10,16 @@
 //     run. After the run, do not call parent().
 //   - A context does not own its stop source: the owning scope or handle outlives the coroutines under it.
 //
-// Thread safety. A context is immutable after its construction, with two exceptions (core/detail/context_block.hpp). A
-// block of code in a fiber that needs another context changes the fiber's own. At the end of a block, its context
-// becomes equal to the one around it.
+// Thread safety. A context is immutable after its construction, with two exceptions
+// (core/wait/detail/context_block.hpp). A block of code in a fiber that needs another context changes the fiber's own.
+// At the end of a block, its context becomes equal to the one around it.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/core/detail/context_binding.hpp>
-#include <hocket/core/detail/current.hpp>
+#include <hocket/core/context/detail/context_binding.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <source_location>
 #include <utility>
 

@@ -31,11 +31,11 @@
 // and released to it.
 //
 // Debugging. At check level `debug` a debugger finds all frames: memory from the heap is listed until it is freed
-// (src/core/frame_list.hpp), at 16 bytes each. The list excludes ASan and TSan builds and frames from a user's
+// (src/core/thread/frame_list.hpp), at 16 bytes each. The list excludes ASan and TSan builds and frames from a user's
 // allocator.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/core/detail/current.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>

@@ -24,7 +24,7 @@
 // Errors. Returns operation_canceled if the target accepts nothing more; then the job is destroyed at once. Throws
 // std::bad_alloc, and exceptions of copying the callable and the arguments; then nothing is posted. Any thread.
 #pragma once
-#include <hocket/core/detail/job.hpp>
+#include <hocket/core/spawn/detail/job.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -47,8 +47,8 @@ class spawn_target {
   // The target below the scopes that the target's coroutines make.
   virtual spawn_target& for_scopes() noexcept { return for_children(); }
 
-  // The target of this target's daemons (core/detail/daemon_group.hpp). Throws bad_alloc. The default: there are none,
-  // and a daemon is a coroutine like any other.
+  // The target of this target's daemons (core/spawn/detail/daemon_group.hpp). Throws bad_alloc. The default: there are
+  // none, and a daemon is a coroutine like any other.
   virtual spawn_target& daemons() { return *this; }
   // enroll(), enroll_children() and leave() for daemons. By their daemon_group.
   [[nodiscard]] virtual std::error_code enroll_daemons(std::size_t count, bool are_children) noexcept {

@@ -32,7 +32,7 @@
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/detail/short_list.hpp>
-#include <hocket/core/detail/claim.hpp>
+#include <hocket/core/wait/detail/claim.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -12,10 +12,10 @@
 // does not check the coroutine's own deadline.
 #pragma once
 #include <hocket/base/detail/waited.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/operation.hpp>
-#include <hocket/core/detail/run_queue.hpp>
-#include <hocket/core/detail/scheduled.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/run_queue.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

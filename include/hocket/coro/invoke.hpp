@@ -12,7 +12,7 @@
 //   - invoke stores the callable and the arguments by value beside the coroutine, as spawn does; std::ref passes a
 //     reference.
 //   - If an argument is converted for a reference parameter, the converted object is kept, too
-//     (core/detail/call_parameters.hpp).
+//     (core/spawn/detail/call_parameters.hpp).
 //   - The callable is called when the task is awaited.
 //
 // Do not.

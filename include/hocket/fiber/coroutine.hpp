@@ -33,7 +33,7 @@
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/detail/platform/prefetch.hpp>
-#include <hocket/core/detail/return_slot.hpp>
+#include <hocket/core/spawn/detail/return_slot.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
 #include <concepts>

@@ -16,7 +16,7 @@
 // Cancellation. A cancelled or timed out copy loses the bytes that it has read and not written.
 #pragma once
 #include <hocket/base/detail/platform/algobase.hpp>
-#include <hocket/core/detail/turn_check.hpp>
+#include <hocket/core/wait/detail/turn_check.hpp>
 #include <hocket/coro/detail/frame_allocator.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/timeout_task.hpp>

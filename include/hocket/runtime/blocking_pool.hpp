@@ -17,7 +17,7 @@
 //           --the pool is destroyed--> over: refused
 //
 // A thread pops the call under the mutex. From then on detach() does not find the call, so a wait that ends keeps the
-// call's hold, and the memory of the coroutine stays valid (core/detail/claim.hpp). Then the thread calls
+// call's hold, and the memory of the coroutine stays valid (core/wait/detail/claim.hpp). Then the thread calls
 // claim_popped(). If another party has ended the wait, the call does not run. So exactly one of a cancellation and the
 // start of the call wins, and the other does nothing.
 //
@@ -33,7 +33,7 @@
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/core/detail/suspension.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

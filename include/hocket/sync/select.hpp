@@ -27,8 +27,8 @@
 // given, cyclically. So each possible operation of n is chosen in at least one of n cases, and none starves, however
 // often the others are possible. The probabilities may differ: if the first two of four are possible, the second is
 // chosen in one of four cases. A select that waits is granted by the first event. select_in_order() always begins at
-// the first operation: for a stop, or for news that take priority over work. core/detail/chance.hpp describes the
-// source of chance, and its replay.
+// the first operation: for a stop, or for news that take priority over work. core/thread/detail/chance.hpp describes
+// the source of chance, and its replay.
 //
 // Do not. Send one object by two operations of a select, if one of them moves the object when its wait begins: fatal.
 // A channel's send of an rvalue moves it then, unless the object is small and trivially copyable.
@@ -40,12 +40,12 @@
 // takes its resource instead, provided that the suspension has not granted another operation (take_now). After the wait
 // is decided, no more waiters are linked. The party that ends the wait unlinks the other waiters: suspension.hpp and
 // claim.hpp describe the races of this with grants. An arm of I/O is granted before its call, and makes it before the
-// coroutine is resumed; if there was nothing, the select waits on (core/detail/attempt.hpp): then all its operations
-// begin again, each at the end of its line.
+// coroutine is resumed; if there was nothing, the select waits on (core/wait/detail/attempt.hpp): then all its
+// operations begin again, each at the end of its line.
 #pragma once
 #include <hocket/core/choice.hpp>
-#include <hocket/core/detail/chance.hpp>
-#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/thread/detail/chance.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 #include <initializer_list>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -136,7 +136,7 @@ class selecting {
   {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (fail_arm(arm<I>(arms_)), ...); }(indices);
   }
-  // Of all arms: core/detail/operation.hpp.
+  // Of all arms: core/wait/detail/operation.hpp.
   static constexpr std::size_t address_lists = (0 + ... + (lists_addresses<Ops> ? 1 : 0));
   template <class Visit>
   void visit_address_lists(Visit&& visit) const noexcept {

@@ -29,8 +29,8 @@
 //   before begin()
 #pragma once
 #include <hocket/base/detail/waited.hpp>
-#include <hocket/core/detail/operation.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -18,8 +18,8 @@
 // returns T or result<T>. If a join times out, the coroutine continues, and its handle is unchanged.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/core/detail/operation.hpp>
 #include <hocket/core/join_handle.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -2,9 +2,9 @@
 // the emission that it causes. The coroutine goes on once, when the other two have let go; then its memory is gone.
 #include <hocket/asio/detail/wait.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 
 #include "core/kept.hpp"
 #include "sync/waits.hpp"

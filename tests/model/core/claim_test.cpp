@@ -1,5 +1,5 @@
 // The claim word under every schedule: one winner, no early reader of the registrations, one last holder.
-#include <hocket/core/detail/claim.hpp>
+#include <hocket/core/wait/detail/claim.hpp>
 
 #include "sync/waits.hpp"
 #include "verdict.hpp"

@@ -1,8 +1,8 @@
-// An owner that sleeps in a driver (core/detail/driver.hpp), under every schedule: what others post and what comes from
-// outside is seen, whichever of the two ends the sleep, and nobody touches the inbox or the driver after the owner
-// knows all.
-#include <hocket/core/detail/driver.hpp>
-#include <hocket/core/detail/inbox.hpp>
+// An owner that sleeps in a driver (core/thread/detail/driver.hpp), under every schedule: what others post and what
+// comes from outside is seen, whichever of the two ends the sleep, and nobody touches the inbox or the driver after the
+// owner knows all.
+#include <hocket/core/thread/detail/driver.hpp>
+#include <hocket/core/thread/detail/inbox.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

@@ -6,7 +6,7 @@
 //   a magazine    is taken once, and its taker sees the leaver's writes
 //   the limit     counts a magazine before it lies on a shelf
 //   a period      ends once, although several threads keep house at its end
-#include "core/frame_depot.hpp"
+#include "core/thread/frame_depot.hpp"
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

@@ -1,6 +1,6 @@
 // Two selects that meet while each can be ended by somebody else: both are granted or none, and who meets the claim
 // that is reserved for a moment is not told that it lost when in the end nobody won.
-#include <hocket/core/detail/claim.hpp>
+#include <hocket/core/wait/detail/claim.hpp>
 
 #include "verdict.hpp"
 

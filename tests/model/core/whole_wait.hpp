@@ -2,10 +2,10 @@
 // watches.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
 
 #include "core/kept.hpp"
 #include "unit/core/permit_source.hpp"

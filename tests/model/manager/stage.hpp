@@ -1,10 +1,10 @@
 // The surroundings of a task manager in a model test: a loop that the test runs, and a clock that stands still. Also
 // promises and coroutines, which the test begins and ends by hand.
 #pragma once
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/spawn_target.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/manager/task_manager.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
 #include <manager/manager_core.hpp>

@@ -1,9 +1,9 @@
 // The workers of a pool, the posters and the searches, as the runtime compiles them, under every schedule: no work
 // waits beside a worker that sleeps and could take it. What the variants of it lose is in tests/mutants; the fences and
 // the orderings are weakened here.
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/frame.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/frame.hpp>
 
 #include "core/kept.hpp"
 #include "runtime/posters.hpp"

@@ -1,8 +1,9 @@
-// src/core/current.cpp as seen by library sources under the model: the threads of a model test are one real thread, so
-// what is `thread_local` in the library is here an array with a place for each of them, empty in every execution.
+// src/core/thread/current.cpp as seen by library sources under the model: the threads of a model test are one real
+// thread, so what is `thread_local` in the library is here an array with a place for each of them, empty in every
+// execution.
 #include <hocket/base/detail/forks.hpp>
-#include <hocket/core/detail/chance.hpp>
-#include <hocket/core/detail/current.hpp>
+#include <hocket/core/thread/detail/chance.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/model/detail/explore.hpp>
 
 #include <array>

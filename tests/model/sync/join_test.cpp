@@ -1,5 +1,6 @@
-// The join word of a scheduled coroutine (core/detail/scheduled.hpp) under every schedule: the end meets a join that is
-// cancelled, and a handle that is dropped. The result is received once, an exception by the handle or by on_unhandled.
+// The join word of a scheduled coroutine (core/spawn/detail/scheduled.hpp) under every schedule: the end meets a join
+// that is cancelled, and a handle that is dropped. The result is received once, an exception by the handle or by
+// on_unhandled.
 #include <hocket/core/join_handle.hpp>
 
 #include "sync/waits.hpp"

@@ -1,10 +1,10 @@
 // Threads that wait for operations, under the model checker.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/operation.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

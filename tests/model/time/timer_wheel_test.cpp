@@ -1,8 +1,8 @@
 // The protocol between a timer wheel's owner and the threads that detach, under every schedule: a wait with a deadline
 // ends once, by its grant or by its timer; its memory is free when the last holder says so, and so is the wheel, as
 // soon as its last wait is over. Both are freed at once, so a late touch is a use after destruction.
-#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
 
 #include "core/kept.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-#include <hocket/core/detail/current.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 
 namespace hocket_test {
 

@@ -3,8 +3,8 @@
 // coroutine does not migrate, so the test switches by hand.
 #include <hocket/context/detail/platform/annotation.hpp>
 #include <hocket/context/detail/switch.hpp>
-#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include <hocket/core/detail/claim.hpp>
+#include <hocket/core/wait/detail/claim.hpp>
 
 #include "support/death.hpp"
 

@@ -1,4 +1,4 @@
-#include <hocket/core/detail/run_queue.hpp>
+#include <hocket/core/thread/detail/run_queue.hpp>
 
 #include <array>
 #include <coroutine>

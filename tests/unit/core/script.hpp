@@ -3,11 +3,11 @@
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/frame.hpp>
-#include <hocket/core/detail/operation.hpp>
-#include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 
 #include "support/hand_timers.hpp"
 
@@ -19,7 +19,7 @@ namespace hocket_test {
 // A queue of which the test takes one coroutine at a time. Any thread may post.
 class stepped_executor final : public hocket::executor {
  public:
-  // The budget of operations begins anew (core/detail/budget.hpp): no test depends on earlier ones.
+  // The budget of operations begins anew (core/wait/detail/budget.hpp): no test depends on earlier ones.
   explicit stepped_executor(hocket::detail::timer_service* timers = nullptr) noexcept : timers_(timers) {
     hocket::detail::refill_budget(hocket::detail::this_thread());
   }

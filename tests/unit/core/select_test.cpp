@@ -1,8 +1,8 @@
 // Waits with several registrations, and two waits that must be granted together.
 #include <hocket/core/choice.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/suspension.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
 
 #include "unit/core/bare_wait.hpp"
 #include "unit/core/permit_source.hpp"

@@ -1,9 +1,9 @@
 // One wait: how it is granted, cancelled, timed out and killed, before and after it is committed, and what becomes of
 // what was granted. Everything here is sequential: the races are in tests/model and tests/stress.
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/suspension.hpp>
-#include <hocket/core/detail/thread_executor.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/thread/detail/thread_executor.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
 
 #include "support/death.hpp"
 #include "unit/core/bare_wait.hpp"

@@ -1,4 +1,4 @@
-#include <hocket/core/detail/thread_timers.hpp>
+#include <hocket/core/thread/detail/thread_timers.hpp>
 
 #include <doctest/doctest.h>
 #include <vector>

@@ -1,8 +1,8 @@
 // An executor for tests: a queue that the test itself empties, in one thread, and counts.
 #pragma once
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 
 #include <atomic>
 #include <deque>

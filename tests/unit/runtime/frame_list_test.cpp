@@ -1,5 +1,5 @@
 // What a debugger finds of frame memory.
-#include "core/frame_list.hpp"
+#include "core/thread/frame_list.hpp"
 
 #include <hocket/core/frame_memory.hpp>
 

@@ -7,8 +7,8 @@
 // who returned with it, or is there for the next; and nobody is left waiting for what is there.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/operation.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 
 #include "unit/core/script.hpp"
 
@@ -28,7 +28,7 @@ inline constexpr time_point due = time_point{} + std::chrono::seconds(1);
 // A queue out of which a coroutine can be taken again, to be destroyed.
 class open_queue final : public executor {
  public:
-  // The budget of operations begins anew (core/detail/budget.hpp): no play depends on earlier ones.
+  // The budget of operations begins anew (core/wait/detail/budget.hpp): no play depends on earlier ones.
   explicit open_queue(hand_timers& timers) : timers_(timers) { hocket::detail::refill_budget(detail::this_thread()); }
 
   void post_from_outside(detail::runnable& work) noexcept override {

@@ -1,8 +1,8 @@
 // A timer wheel on a stand: a clock that is moved by hand, a home that runs nothing, and timers that note what happened
 // to them. The thread that builds a stand is the owner of its wheel.
 #pragma once
-#include <hocket/core/detail/current.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-"""hocket-frames: every coroutine frame in frame memory (src/core/frame_list.hpp).
+"""hocket-frames: every coroutine frame in frame memory (src/core/thread/frame_list.hpp).
 
 So tasks are found that nobody has awaited yet, or that run on no loop, and generators.
 """

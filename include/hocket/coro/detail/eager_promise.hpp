@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/stack_pin.hpp>
+#include <hocket/core/wait/detail/stack_pin.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <optional>
 
@@ -31,8 +31,8 @@ class eager_state {
   bool killed() const noexcept { return killed_; }
 
   // Before all else: the body has the context of the code that calls it. In a fiber it gets one of its own, which is as
-  // that one is now: a fiber's own is changed while the fiber is in a block (core/detail/context_block.hpp). Throws
-  // bad_alloc.
+  // that one is now: a fiber's own is changed while the fiber is in a block (core/wait/detail/context_block.hpp).
+  // Throws bad_alloc.
   void inherit(coroutine_header& header);
 
   // The initial suspension: runs the body until it first suspends or ends.

@@ -2,7 +2,8 @@
 // them have ended.
 //
 // The holder. The children begin one after the other. The *holder* of the group makes a child, puts the rest of the
-// group into its worker's deque (core/detail/fork_deque.hpp) and runs the child at once. When the child has ended:
+// group into its worker's deque (core/thread/detail/fork_deque.hpp) and runs the child at once. When the child has
+// ended:
 //   - If the rest is still in the deque, then the holder takes it back and begins the next child. No other thread knew.
 //   - If the rest was stolen, then the thief is the holder now, and this *branch* of the group is over.
 // The last child has no rest. When it has ended, the holder *joins*.
@@ -69,7 +70,7 @@
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/fork_deque.hpp>
+#include <hocket/core/thread/detail/fork_deque.hpp>
 #include <hocket/coro/task.hpp>
 #include <cstddef>
 

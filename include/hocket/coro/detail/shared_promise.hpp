@@ -2,9 +2,9 @@
 #pragma once
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/detail/scheduled.hpp>
-#include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/wait/detail/wait_queue.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <cstddef>
 #include <new>

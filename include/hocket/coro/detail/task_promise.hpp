@@ -12,10 +12,10 @@
 //                  found none is queued by another runnable (src/coro/queued_start.hpp).
 #pragma once
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/foreign_wait.hpp>
-#include <hocket/core/detail/frame.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/spawn/detail/foreign_wait.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/frame.hpp>
 #include <hocket/coro/detail/fork_place.hpp>
 #include <hocket/coro/detail/frame_allocation.hpp>
 #include <exception>

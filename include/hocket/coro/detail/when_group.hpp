@@ -20,10 +20,10 @@
 // as cancelled. To know in time whether it comes too late, such a child takes its place before its result.
 //
 // An arm of I/O (a child that is an operation of one system call) may make its call only if the group wants its result:
-// what a loser would have got stays where it is. The call is made when the child is resumed (core/detail/attempt.hpp),
-// under the mutex of the group, by which no other child ends or calls meanwhile; a success has its place then. All
-// children are resumed by the executor of their parent, so they seldom wait for the mutex: only a foreign thread ends a
-// child beside a call.
+// what a loser would have got stays where it is. The call is made when the child is resumed
+// (core/wait/detail/attempt.hpp), under the mutex of the group, by which no other child ends or calls meanwhile; a
+// success has its place then. All children are resumed by the executor of their parent, so they seldom wait for the
+// mutex: only a foreign thread ends a child beside a call.
 //
 // Once a group is decided (a child of when_all has failed, k of when_some have ended, the parent was stopped), a child
 // that has not begun never does: each child asks before it begins, the posted one when it comes out of the queue. The
@@ -39,13 +39,13 @@
 #include <hocket/base/detail/delayed.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/foreign_wait.hpp>
-#include <hocket/core/detail/operation.hpp>
-#include <hocket/core/detail/stand_in.hpp>
-#include <hocket/core/detail/stop_link.hpp>
-#include <hocket/core/detail/suspension.hpp>
+#include <hocket/core/context/detail/stop_link.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/spawn/detail/foreign_wait.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/stand_in.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
 #include <hocket/coro/outcome.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,7 +1,7 @@
 // Which bytes of an operand a wait shows to other threads.
 #pragma once
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/detail/operation.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
 #include <concepts>
 #include <span>
 #include <type_traits>
@@ -20,8 +20,9 @@ struct exposed_memory {
 
 template <class Op, class Options>
 exposed_memory exposed_memory_of(const operation<Op, Options>& operand) noexcept {
-  static_assert(std::has_unique_object_representations_v<Op> || alignof(Op) > sizeof(void*),
-                "hocket: an operation that a fiber waits for has no padding: see op_flag in core/detail/operation.hpp");
+  static_assert(
+      std::has_unique_object_representations_v<Op> || alignof(Op) > sizeof(void*),
+      "hocket: an operation that a fiber waits for has no padding: see op_flag in core/wait/detail/operation.hpp");
   exposed_memory memory{&operand.op(), sizeof(Op)};
   if constexpr (lists_addresses<Op>) {
     memory.lists[0] = operand.op().list_of_addresses();

@@ -2,9 +2,9 @@
 // a scheduled fiber's home is its executor, but its stack and its place are this thread's, too, once it has begun.
 #pragma once
 #include <hocket/context/detail/exception_globals.hpp>
-#include <hocket/core/detail/current.hpp>
-#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/current.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
 #include <hocket/fiber/detail/resume_order.hpp>
 #include <hocket/stack/detail/fault.hpp>

@@ -1,7 +1,7 @@
-// Transfers as operations: what descriptors, streams and sockets return (core/detail/operation.hpp).
+// Transfers as operations: what descriptors, streams and sockets return (core/wait/detail/operation.hpp).
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/core/detail/operation_traits.hpp>
+#include <hocket/core/wait/detail/operation_traits.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 #include <span>
 
@@ -91,7 +91,7 @@ struct whole_operation : Op {
 };
 
 // An arm of a select, or of a group: one transfer of several, of which one at most may make its call. A driver grants
-// the wait, and the party that resumes the coroutine makes the call (core/detail/attempt.hpp). Between the two the
+// the wait, and the party that resumes the coroutine makes the call (core/wait/detail/attempt.hpp). Between the two the
 // coroutine has the word of the direction: so no other operation takes what the grant reports, and the next in the line
 // is woken by what the call leaves.
 template <class Op>

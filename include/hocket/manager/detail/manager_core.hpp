@@ -1,8 +1,8 @@
 // What the templates of a task manager ask of its inside (src/manager).
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/core/detail/scheduled.hpp>
 #include <hocket/core/join_handle.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/manager/task_id.hpp>
 #include <system_error>
 

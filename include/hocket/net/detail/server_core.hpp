@@ -27,7 +27,7 @@
 #pragma once
 #include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/base/memory_source.hpp>
-#include <hocket/core/detail/call_parameters.hpp>
+#include <hocket/core/spawn/detail/call_parameters.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/net/detail/connection_count.hpp>
 #include <hocket/net/serve_options.hpp>
@@ -231,7 +231,7 @@ class server_of final : public server_core {
 };
 
 // The server of a handler and given arguments, some of which are stored as what the handler refers to
-// (core/detail/call_parameters.hpp).
+// (core/spawn/detail/call_parameters.hpp).
 template <class Handler, class Stored>
 struct server_type;
 template <class Handler, class... Args>

@@ -65,10 +65,10 @@
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/random.hpp>
-#include <hocket/core/detail/dump_section.hpp>
-#include <hocket/core/detail/wait_queue.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
+#include <hocket/core/thread/detail/dump_section.hpp>
+#include <hocket/core/wait/detail/wait_queue.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
 #include <hocket/pool/detail/connection_pool_options.hpp>

@@ -2,8 +2,8 @@
 // sync/channel.hpp.
 #pragma once
 #include <hocket/base/error.hpp>
-#include <hocket/core/detail/strength.hpp>
-#include <hocket/core/detail/wait_queue.hpp>
+#include <hocket/core/wait/detail/strength.hpp>
+#include <hocket/core/wait/detail/wait_queue.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -27,7 +27,7 @@ class channel_party {
 
   bool receives;
   phase state = phase::begun;
-  std::uint8_t no_padding[2] = {};  // see core/detail/op_flag.hpp
+  std::uint8_t no_padding[2] = {};  // see core/wait/detail/op_flag.hpp
 
  private:
   int error_ = 0;

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/detail/time_point.hpp>
-#include <hocket/core/detail/strength.hpp>
+#include <hocket/core/wait/detail/strength.hpp>
 #include <cstddef>
 #include <utility>
 

@@ -29,7 +29,7 @@ inline constexpr bool is_small_item =
     std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 32;
 
 // Room in an operation for such a copy, or for another item that its user constructs and destroys. Whole words, and not
-// left as they are: see core/detail/op_flag.hpp.
+// left as they are: see core/wait/detail/op_flag.hpp.
 template <class T>
 class item_room {
  public:

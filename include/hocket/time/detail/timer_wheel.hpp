@@ -90,8 +90,8 @@
 // by the next push, so the two calls are ordered, too, and wake() may post one and the same runnable each time.
 #pragma once
 #include <hocket/base/detail/biased_lock.hpp>
-#include <hocket/core/detail/timer.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/thread/detail/timer.hpp>
 #include <cstddef>
 #include <cstdint>
 

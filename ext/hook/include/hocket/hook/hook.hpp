@@ -49,8 +49,8 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/result.hpp>
-#include <hocket/core/detail/context_block.hpp>
 #include <hocket/core/join_handle.hpp>
+#include <hocket/core/wait/detail/context_block.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <chrono>
 #include <concepts>

@@ -1,0 +1,297 @@
+// A scheduled coroutine: what spawn allocates for it, whatever its kind.
+//
+// One object is everything that is known of the coroutine from spawn to the last reference: its context (which it *is*,
+// so that whoever has a context finds the coroutine), its stop source, the link to its target, what it waits for, how
+// it ended, and (in scheduled_result) its result. The frame or stack of the coroutine is gone when it has ended; this
+// object stays for the join_handle.
+//
+// References (the context's count): the run and the join_handle hold one together, which whoever comes last of the end
+// and the drop of the handle gives up; every context below holds one. So from its end on (2. below) the run leaves the
+// object alone, unless the handle has been dropped before.
+//
+// Joining. One word says who is told of the end:
+//
+//   open      it runs, nobody waits             -> waiting (join) | stopped | dropped (handle gone) | ended
+//   waiting   the address of the joiner's waiter -> open (the joiner gives up) | ended (and the waiter is granted)
+//   stopped   as open: a stop has ended the joiner's wait before its waiter was published -> open (join) | ended
+//   dropped   nobody can ask any more           -> ended
+//   ended     final
+//
+// A join commits first (core/wait/detail/suspension.hpp), although it publishes by a compare-exchange and not under a
+// lock. The word itself orders the two: a stop that comes before the waiter is published leaves the mark `stopped` in
+// detach(), and join() then does not publish. There is one joiner at a time, so the mark can mean no other.
+//
+// An exception is received by the handle, or nobody: by whichever comes last of the end and the drop of the handle, it
+// goes to on_unhandled (3. below, or drop_handle() if nothing was taken).
+//
+// Who may touch what. Constant: the context, target, home (the start's, in the runnable). The coroutine's own thread:
+// waits_, room_, begun_, foreign_, unwinding_, the registry's links. Written before `ended`, read after it: ending_,
+// error_, unhandled_ and the result. The handle's owner: taken_. Any thread: request(), the join word.
+//
+// The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
+//   1. it is taken out of its registry, and leaves its parent's stop source: no stop reaches it from above any more;
+//   2. the join word becomes `ended`, and a waiting joiner is granted;
+//   3. if the handle is gone, an exception goes to on_unhandled, and the reference is given up;
+//   4. the target is told (it may be destroyed from then on).
+#pragma once
+#include <hocket/base/detail/platform/prefetch.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/context/detail/stop_link.hpp>
+#include <hocket/core/observer.hpp>
+#include <hocket/core/spawn/detail/outcome_kind.hpp>
+#include <hocket/core/spawn_options.hpp>
+#include <hocket/core/spawn_target.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/detail/unwind.hpp>
+#include <exception>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+enum class activity : std::uint8_t { unstarted, ready, waiting, waiting_foreign, ended };
+
+class registry;
+
+// A base, so that it lies next to the context: what a yield asks is in one line of the cache for most.
+struct own_stop {
+  explicit own_stop(stop_source* above) noexcept : own_stop_(above) {}
+  late_stop_source own_stop_;
+};
+
+// Behind those: what each wait writes.
+struct own_wait {
+  const suspension* waits_ = nullptr;
+  wait_room* room_ = nullptr;
+};
+
+// At check level `debug`: the thread or coroutine that has the coroutine's batch.
+template <bool checks>
+struct batch_mark {
+  // ORDER: relaxed, pairs with nothing: it matters to the code alone that has written it.
+  void set(const void* holder) noexcept { holder_.store(holder, std::memory_order_relaxed); }
+  const void* get() const noexcept { return holder_.load(std::memory_order_relaxed); }  // ORDER: relaxed, as above
+
+ private:
+  atomic<const void*> holder_{nullptr};
+};
+template <>
+struct batch_mark<false> {
+  void set(const void*) noexcept {}
+  static const void* get() noexcept { return nullptr; }
+};
+
+class scheduled : public context,
+                  private own_stop,
+                  private own_wait,
+                  public list_node,
+                  private runnable,
+                  private wait_source {
+ public:
+  spawn_target& target() const noexcept { return target_; }
+  executor& home() const noexcept { return *runnable::home; }
+  coroutine_kind kind() const noexcept { return kind_; }
+  coroutine_id id() const noexcept { return coroutine_id(this); }
+  // Its home has several threads, and any of them may resume it: it was spawned on a runtime, and is a task, or a fiber
+  // that is migratable. From its first run on; other fibers stay where they ran first.
+  bool migrates() const noexcept { return migrates_ && stays_ == 0; }
+  // From stay() until may_migrate(), on its thread, counted: a part of it waits by itself, an eager body, and what they
+  // share is not protected.
+  void stay() noexcept { ++stays_; }
+  void may_migrate() noexcept { --stays_; }
+  // Meanwhile what it holds and waits for is perhaps that of the part, or not all of it.
+  bool in_parts() const noexcept { return stays_ != 0; }
+  // A fiber's, on its thread: whether it migrates from now on, or before its first run, if it can. Gives what was
+  // before.
+  bool set_migratable(bool migrates) noexcept { return std::exchange(migrates_, migrates); }
+
+  // Any thread. Its waits end with operation_canceled, or by unwinding it.
+  void request(stop_level level) noexcept { own_stop_.request(level); }
+  // Any thread. A deadline that others keep for it has passed: a cancel, but its waits, and those of what it spawned in
+  // its scopes, end with timed_out, unless it was stopped before.
+  void request_time_out() noexcept { own_stop_.request_time_out(); }
+  bool timed_out() const noexcept { return own_stop_.timed_out(); }
+  stop_level requested() const noexcept { return own_stop_.requested(); }  // this and the next: by its own code
+  bool killed() const noexcept { return own_stop_.killed(); }
+  bool may_be_stopped() const noexcept { return own_stop_.may_be_requested(); }
+  void prefetch() const noexcept { hocket::detail::prefetch(&own_stop_); }  // what killed() asks
+
+  // On the thread of its home: what it is doing.
+  activity state() const noexcept;
+  const suspension* waiting_for() const noexcept { return waits_; }
+  const void* spawned_by() const noexcept { return caller_; }  // an address in the code that called spawn
+
+  // --- for suspensions and executors, on the coroutine's own thread
+  void waits(const suspension& wait) noexcept { waits_ = &wait; }
+  void runs_again() noexcept { waits_ = nullptr; }
+  // The room of its waits, which it keeps between them (core/wait/detail/wait_room.hpp). Null: it has none, or a wait
+  // has it.
+  wait_room* take_room() noexcept { return std::exchange(room_, nullptr); }
+  // False: it has one already.
+  [[nodiscard]] bool keep_room(wait_room& room) noexcept {
+    if (room_) return false;
+    room_ = &room;
+    return true;
+  }
+  void waits_for_foreign(bool waits) noexcept {
+    // ORDER: relaxed, pairs with the load in state(): a number for those who look while its threads stand still.
+    foreign_.fetch_add(waits ? 1 : ~std::uint32_t{0}, std::memory_order_relaxed);
+  }
+  bool unwinding() const noexcept { return unwinding_; }
+  void begin_unwinding() noexcept { unwinding_ = true; }
+  void end_unwinding() noexcept { unwinding_ = false; }  // of a part of it that others may still await: an eager body
+  // Code of the coroutine is about to wait.
+  void expect_no_unwinding(const std::source_location& at = {}) const noexcept {
+    expects(!unwinding_, "code waited while its coroutine was being killed",
+            "destructors and catch (...) blocks that unwinding runs must not wait", name(), at);
+  }
+
+  // --- for the kinds (fiber/spawn.hpp, coro/spawn.hpp)
+  // 1. On the spawning thread. False: it is refused, has ended, and the handle tells so; nothing else is to be called.
+  [[nodiscard]] bool enroll() noexcept;
+  // 2. Posts it; or takes the enrolment back, if it cannot be started.
+  void launch(std::coroutine_handle<> start) noexcept;
+  void launch_at(executor& first, std::coroutine_handle<> start) noexcept;  // one that resumes it for its home, once
+  void withdraw() noexcept;
+  // Or, by a batch, instead of both: what is to be posted later, when it has enrolled with others.
+  runnable& hold_back(std::coroutine_handle<> start, const void* caller) noexcept;
+  // Then, before it is posted; or if it is refused: ends it, and gives up its callable (it may be gone afterwards).
+  static void let_go(runnable& held_back) noexcept;
+  static void refuse(runnable& held_back, std::error_code why) noexcept;
+  // 3. At its first run, on the thread of its home. False: it was killed, or refused, and must not run.
+  [[nodiscard]] bool begin() noexcept;
+  // It was resumed where it cannot go on: to the queue of its home again.
+  void post_again(std::coroutine_handle<> parked) noexcept;
+  // After the body: it returned, or (in a catch (...)) something left it.
+  void succeed() noexcept {
+    expect_unwound();
+    ending_ = outcome_kind::value;
+  }
+  void fail() noexcept;
+  // See above; the object may be gone afterwards.
+  void finish() noexcept;
+
+  // --- for join_handle
+  bool ended() const noexcept {
+    // ORDER: acquire, pairs with the exchange in finish().
+    return joiner_.load(std::memory_order_acquire) == over;
+  }
+  bool join(suspension& wait, waiter& entry) noexcept;  // for waits that commit first
+  wait_source& as_source() noexcept { return *this; }
+  void drop_handle() noexcept;  // the object may be gone afterwards
+  outcome_kind ending() const noexcept { return ending_; }
+  const std::exception_ptr& error() const noexcept { return error_; }  // if ending() is outcome_kind::exception
+  void take_result() noexcept {                                        // once
+    expects(!taken_, "a join_handle was awaited twice", "the first await took the result: keep that, or spawn again",
+            name());
+    taken_ = true;
+  }
+  std::error_code refusal() const noexcept { return refusal_; }  // if ending() is outcome_kind::refused
+
+ protected:
+  // `maker`: whose bindings it has; the code that spawns it.
+  scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
+            const context& maker = current_context()) noexcept;
+  ~scheduled() {
+    if (ending_ == outcome_kind::exception) error_.~exception_ptr();
+    if (room_) [[unlikely]]
+      give_room_back();  // of a task that a foreign coroutine awaited in its context, and that has ended later
+  }
+
+ private:
+  static constexpr std::uintptr_t open = 0, over = 1, dropped = 2, stopped = 3;  // more: a waiter
+
+  void expect_unwound() const noexcept {
+    expects(!unwinding_, "a coroutine swallowed the exception that unwinds it",
+            "a catch (...) in its body must rethrow: catch the types that you handle", name());
+  }
+  const char* what() const noexcept override { return "the end of a coroutine"; }
+  const char* subject() const noexcept override { return name(); }
+  const void* holder() const noexcept override { return this; }
+  bool is_late() const noexcept;
+  void keep_error() noexcept;
+  void give_room_back() noexcept;
+  runnable& prepare(std::coroutine_handle<> start, const void* caller) noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_made() const noexcept;
+  void expect_let_go() const noexcept;
+  bool detach(waiter& entry) noexcept override;
+  void pass_on(waiter&) noexcept override {}
+
+  spawn_target& target_;
+  union {
+    const void* caller_ = nullptr;  // until it has ended
+    unhandled_handler unhandled_;   // then, of the target, if an exception has left it
+  };
+  union {
+    std::error_code refusal_{};  // until it begins
+    std::exception_ptr error_;   // if an exception has left it
+  };
+  registry* listed_ = nullptr;  // where it is listed
+  atomic<std::uintptr_t> joiner_{open};
+  [[no_unique_address]] batch_mark<debug_checks> held_by_;
+  std::uint32_t stays_ = 0;
+  atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
+  const coroutine_kind kind_;
+  bool begun_ = false;
+  bool migrates_ = false;
+  bool unwinding_ = false;
+  bool taken_ = false;
+  outcome_kind ending_ = outcome_kind::none;  // last: what is derived has its first bytes behind it
+};
+
+// With its result, for the join_handle<T>. There is one if the coroutine ended with outcome_kind::value.
+template <class T>
+class scheduled_result : public scheduled {
+  using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
+
+ public:
+  // Before succeed(): the result is what call() returns, constructed in its place.
+  template <class F>
+  void keep_result(F&& call) {
+    if constexpr (std::is_reference_v<T>) {
+      auto&& referent = call();
+      slot_.value = std::addressof(referent);
+    } else {
+      ::new (const_cast<void*>(static_cast<const void*>(std::addressof(slot_.value)))) T(call());
+    }
+  }
+  // To be moved from; it stays there.
+  T&& result() noexcept {
+    if constexpr (std::is_reference_v<T>) return static_cast<T&&>(*slot_.value);
+    else return std::move(slot_.value);
+  }
+
+ protected:
+  using scheduled::scheduled;
+  ~scheduled_result() {
+    if (ending() == outcome_kind::value) slot_.value.~stored();
+  }
+
+ private:
+  union slot {
+    slot() noexcept {}
+    ~slot() {}
+    stored value;
+  };
+  slot slot_;
+};
+
+template <>
+class scheduled_result<void> : public scheduled {
+ public:
+  template <class F>
+  void keep_result(F&& call) {
+    call();
+  }
+
+ protected:
+  using scheduled::scheduled;
+  ~scheduled_result() = default;
+};
+
+}  // namespace detail
+
+}}  // namespace hocket

@@ -1,0 +1,17 @@
+// A flag in an operation, of a whole word: what a coroutine waits for has no padding (core/wait/detail/operation.hpp).
+#pragma once
+#include <hocket/base/detail/platform/config.hpp>
+#include <cstdint>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+class op_flag {
+ public:
+  constexpr op_flag(bool set = false) noexcept : word_(set) {}
+  constexpr operator bool() const noexcept { return word_ != 0; }
+
+ private:
+  std::uintptr_t word_;
+};
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,29 @@
+// Conforming mode: what stands in the queue for a job is a real coroutine, which runs it and ends.
+#include <hocket/core/spawn/detail/job.hpp>
+
+#include <exception>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+namespace {
+
+struct job_proxy {
+  struct promise_type {
+    job_proxy get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }  // it frees itself
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+  std::coroutine_handle<> handle;
+};
+
+job_proxy resumed_once(job& posted) {
+  run_job(posted);
+  co_return;
+}
+
+}  // namespace
+
+std::coroutine_handle<> open(job& made) { return resumed_once(made).handle; }
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,25 @@
+// A job's frame is its own: two function pointers, where a coroutine has them.
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/spawn/detail/job.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+namespace {
+
+void resume_job(void* frame) { run_job(*static_cast<job*>(frame)); }
+void destroy_job(void*) {
+  fatal("a job was destroyed by what resumes it", "an executor resumes what is posted to it, exactly once");
+}
+
+// Read at run time: a compiler that saw which functions these are could call them by its own convention for the parts
+// of a coroutine.
+void (*volatile resume_entry)(void*) = &resume_job;
+void (*volatile destroy_entry)(void*) = &destroy_job;
+
+}  // namespace
+
+std::coroutine_handle<> open(job& made) {
+  made.head = {resume_entry, destroy_entry};
+  return handle_of(made.head);
+}
+
+}}}  // namespace hocket::detail

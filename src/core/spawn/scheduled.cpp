@@ -1,0 +1,230 @@
+#include <hocket/base/error.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/spawn/detail/registry.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/wait/detail/wait_room.hpp>
+
+#include <new>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+namespace {
+
+// Who runs: a coroutine, or a thread that runs none; null for one of several parts of a coroutine.
+const void* present_code() noexcept {
+  const thread_state& here = this_thread();
+  const context* ctx = here.ctx;
+  if (!ctx || !ctx->coroutine()) return &here;
+  return ctx->strand();
+}
+
+}  // namespace
+
+scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
+                     const context& maker) noexcept
+    : context(target.parent_context(),
+              {options.name, &own_stop_,
+               deadline_on(target.home(), options.within, options.name.c_str(), options.location)},
+              maker, options.location, this, dispose),
+      own_stop(parent()->stop()),
+      target_(target),
+      kind_(kind) {
+  runnable::home = &target.home();
+}
+
+// True: its own deadline has passed, or a deadline around it.
+bool scheduled::is_late() const noexcept {
+  if (timed_out()) return true;
+  const timer_service* const timers = home().timers();
+  return timers && timers->now() >= deadline();
+}
+
+// --- the spawn
+
+bool scheduled::enroll() noexcept {
+  refusal_ = target_.enroll(1);
+  if (!refusal_) return true;
+  ending_ = outcome_kind::refused;
+  // ORDER: release, pairs with the load in ended(): the refusal is visible to whoever has the handle by then.
+  joiner_.store(over, std::memory_order_release);
+  return false;
+}
+
+void scheduled::withdraw() noexcept { target_.leave(); }
+
+void scheduled::launch(std::coroutine_handle<> start) noexcept {
+  hocket::detail::post(prepare(start, __builtin_return_address(0)));
+}
+
+void scheduled::launch_at(executor& first, std::coroutine_handle<> start) noexcept {
+  first.post_from_outside(prepare(start, __builtin_return_address(0)));
+}
+
+runnable& scheduled::prepare(std::coroutine_handle<> start, const void* caller) noexcept {
+  caller_ = caller;
+  handle = start;
+  if (observed()) [[unlikely]]
+    tell_made();
+  return *this;
+}
+
+void scheduled::tell_made() const noexcept {
+  const auto kind = kind_ == coroutine_kind::fiber ? observed_kind::fiber : observed_kind::task;
+  tell_created(id(), {kind, name(), spawned(), caller_, *this});
+}
+
+// --- in a batch
+
+runnable& scheduled::hold_back(std::coroutine_handle<> start, const void* caller) noexcept {
+  if constexpr (debug_checks) held_by_.set(present_code());
+  return prepare(start, caller);
+}
+
+void scheduled::let_go(runnable& held_back) noexcept { static_cast<scheduled&>(held_back).held_by_.set(nullptr); }
+
+void scheduled::expect_let_go() const noexcept {
+  [[maybe_unused]] const void* const holder = held_by_.get();
+  debug_expects(!holder || holder != present_code(), "a coroutine is awaited by the code that has it in a spawn_batch",
+                "it does not begin before the batch is flushed: flush() it first, or end it", name());
+}
+
+// Its start finds that it must not run, and ends it.
+void scheduled::refuse(runnable& held_back, std::error_code why) noexcept {
+  auto& self = static_cast<scheduled&>(held_back);
+  self.refusal_ = why;
+  self.ending_ = outcome_kind::refused;
+  held_back.handle.resume();
+}
+
+// --- the run
+
+bool scheduled::begin() noexcept {
+  if (ending_ == outcome_kind::refused) [[unlikely]]
+    return false;
+  thread_state& here = this_thread();
+  begun_ = true;
+  here.ctx = this;
+  migrates_ = (kind_ == coroutine_kind::task || migrates_) && here.seat.pool == &home();
+  listed_ = here.seat.running_on->coroutines();
+  if (listed_) listed_->add(*this);
+  if (own_stop_.killed_so_far()) {
+    ending_ = outcome_kind::killed;
+    return false;
+  }
+  if (observed()) [[unlikely]]
+    tell_resumed(id());
+  return true;
+}
+
+void scheduled::post_again(std::coroutine_handle<> parked) noexcept {
+  handle = parked;
+  hocket::detail::post(*this);
+}
+
+void scheduled::keep_error() noexcept {
+  ::new (static_cast<void*>(std::addressof(error_))) std::exception_ptr(std::current_exception());
+}
+
+void scheduled::fail() noexcept {
+  try {
+    throw;
+  } catch (const forced_unwind&) {
+    ending_ = outcome_kind::killed;
+    return;
+  } catch (const hocket::cancelled&) {
+    ending_ = timed_out() ? outcome_kind::timed_out : outcome_kind::cancelled;
+  } catch (const std::system_error& thrown) {
+    ending_ = thrown.code() == std::errc::timed_out && is_late() ? outcome_kind::timed_out : outcome_kind::exception;
+    if (ending_ == outcome_kind::exception) keep_error();
+  } catch (...) {
+    ending_ = outcome_kind::exception;
+    keep_error();
+  }
+  expect_unwound();
+}
+
+void scheduled::give_room_back() noexcept { wait_room::release(take_room()); }
+
+void scheduled::finish() noexcept {
+  if (observed()) [[unlikely]]
+    tell_destroyed(id());
+  if (listed_) listed_->remove(*this);
+  if (room_) give_room_back();
+  own_stop_.leave();
+  spawn_target& target = target_;
+  const bool member = ending_ != outcome_kind::refused;
+  if (ending_ == outcome_kind::exception) unhandled_ = target.on_unhandled();
+  // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join() and drop_handle(): the
+  // ending and the result are visible; and the waiter that is found, and what was done with the handle, are.
+  const std::uintptr_t who = joiner_.exchange(over, std::memory_order_acq_rel);
+  if (who == dropped) {
+    if (ending_ == outcome_kind::exception) unhandled_(error_, *this);
+    release();
+  } else if (who > stopped) {
+    reinterpret_cast<waiter*>(who)->claim_popped().post();
+  }
+  if (member) target.leave();
+}
+
+activity scheduled::state() const noexcept {
+  if (ended()) return activity::ended;
+  if (!begun_) return activity::unstarted;
+  // ORDER: relaxed, pairs with the fetch_add in waits_for_foreign().
+  if (foreign_.load(std::memory_order_relaxed)) return activity::waiting_foreign;
+  return waits_ && !waits_->over() ? activity::waiting : activity::ready;
+}
+
+// --- joining
+
+bool scheduled::join(suspension& wait, waiter& entry) noexcept {
+  if (ended()) {
+    [[maybe_unused]] bool taken = wait.take_now(entry, *this);
+    return false;
+  }
+  expects(current_context().coroutine() != this, "a coroutine awaits its own end",
+          "it would wait for ever: give its join_handle to another, or return instead", name());
+  if constexpr (debug_checks) expect_let_go();
+  entry.enlist_or_stay(wait, *this);
+  std::uintptr_t seen = open;
+  // ORDER: release, acquire on failure, pairs with the exchange in finish(): it finds the waiter whole, or this side
+  // the result.
+  if (joiner_.compare_exchange_strong(seen, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_release,
+                                      std::memory_order_acquire))
+    return true;
+  // ORDER: acquire, pairs with the exchange in finish(): on failure this side finds the result. A mark that is found is
+  // for this wait alone, and relaxed would do (g++ 12 refuses a weaker order for success than for failure).
+  if (seen == stopped && joiner_.compare_exchange_strong(seen, open, std::memory_order_acquire)) return false;
+  expects(seen == over, "a coroutine is joined by two at once", "await its join_handle in one place", name());
+  entry.claim_popped().post();
+  return true;
+}
+
+// If the wait was committed first and its waiter is not published yet, leaves a mark that keeps join() from publishing.
+bool scheduled::detach(waiter& entry) noexcept {
+  for (;;) {
+    auto seen = reinterpret_cast<std::uintptr_t>(&entry);
+    // ORDER: relaxed, pairs with nothing: nobody has looked at the waiter, and now nobody will; or finish() has it.
+    if (joiner_.compare_exchange_strong(seen, open, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
+    if (seen != open) return false;
+    // ORDER: relaxed, pairs with the compare-exchange in join(): a mark.
+    if (joiner_.compare_exchange_strong(seen, stopped, std::memory_order_relaxed, std::memory_order_relaxed))
+      return false;
+  }
+}
+
+void scheduled::drop_handle() noexcept {
+  std::uintptr_t seen = open;
+  // ORDER: release, pairs with the exchange in finish(): who gives the object up then sees what was done with the
+  // handle; relaxed on failure: ended() looks again.
+  if (!ended() && joiner_.compare_exchange_strong(seen, dropped, std::memory_order_release, std::memory_order_relaxed))
+    return;
+  expects(ended(), "a join_handle was destroyed while it is awaited", "let it outlive the await", name());
+  const bool lost = ending_ == outcome_kind::exception && !taken_;
+  if (lost && !leaving_by_failure()) unhandled_(std::move(error_), *this);
+  release();
+}
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,37 @@
+#include <hocket/base/error.hpp>
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+
+#include <array>
+#include <cstdio>
+
+namespace hocket { inline namespace HOCKET_ABI {
+
+using namespace detail;
+
+void abort_on_unhandled(std::exception_ptr error, const context& ctx) noexcept {
+  std::array<char, 256> what{};
+  try {
+    std::rethrow_exception(std::move(error));
+  } catch (const std::exception& known) {
+    std::snprintf(what.data(), what.size(), "an exception left a coroutine that nobody joins: %s", known.what());
+  } catch (...) {
+    std::snprintf(what.data(), what.size(), "an exception left a coroutine that nobody joins");
+  }
+  fatal(what.data(),
+        "keep its join_handle and await it, catch in it (a job has no handle), or set the target's on_unhandled",
+        ctx.name(), ctx.spawned());
+}
+
+namespace detail {
+spawn_target& current_target() noexcept {
+  scheduled* self = current_context().coroutine();
+  expects(self != nullptr, "spawn was called without a target by code that is no spawned coroutine",
+          "name where it shall run: spawn(loop, f, ...)");
+  return self->target().for_children();
+}
+}  // namespace detail
+
+}}  // namespace hocket

@@ -1,0 +1,64 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/thread/detail/fork_deque.hpp>
+
+#include <new>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+fork_deque::~fork_deque() {
+  debug_expects(empty(), "a deque of forks was destroyed with some in it", "run them to their end first");
+  delete[] slots_;
+}
+
+bool fork_deque::pop_contended() noexcept {
+  locked guard(thieves_);
+  const std::size_t at = own(bottom_);
+  if (own(top_) <= at) return true;
+  // ORDER: relaxed, pairs with the load in steal(): under the mutex, and there is nothing below that was not stolen.
+  bottom_.store(at + 1, std::memory_order_relaxed);
+  return false;
+}
+
+bool fork_deque::find_room(std::size_t at) noexcept {
+  const std::size_t room = slots_ ? last_place_ + 1 : 0;
+  // ORDER: acquire, pairs with the store in steal(): the thief has read the slots that are written next.
+  limit_ = free_.load(std::memory_order_acquire) + room;
+  return at < limit_;
+}
+
+bool fork_deque::grow() noexcept {
+  const std::size_t room = slots_ ? 2 * (last_place_ + 1) : first_room_;
+  auto* slots = new (std::nothrow) slot[room];
+  if (!slots) return false;
+  locked guard(thieves_);
+  for (std::size_t at = own(top_), end = own(bottom_); at < end; ++at) {
+    // ORDER: relaxed, pairs with the load in steal(): the mutex publishes the new array.
+    slots[at & (room - 1)].store(last(at + 1), std::memory_order_relaxed);
+  }
+  delete[] slots_;
+  slots_ = slots;
+  last_place_ = room - 1;
+  return true;
+}
+
+fork_entry* fork_deque::steal() noexcept {
+  if (!in_reach() || !thieves_.try_lock()) return nullptr;
+  fork_entry* entry = nullptr;
+  const std::size_t top = own(top_);
+  // ORDER: relaxed, pairs with the load in lower(): the fences of both order it.
+  top_.store(top + 1, std::memory_order_relaxed);
+  heavy_fence();
+  // ORDER: acquire, pairs with the stores of the bottom: the entry, and what it stands for, is whole.
+  if (top + 1 <= bottom_.load(std::memory_order_acquire)) {
+    entry = last(top + 1);
+    // ORDER: release, pairs with the load in push(): the slot was read.
+    free_.store(top + 1, std::memory_order_release);
+  } else {
+    // ORDER: relaxed, pairs with the load in lower(): an owner that saw it higher comes for the mutex.
+    top_.store(top, std::memory_order_relaxed);
+  }
+  thieves_.unlock();
+  return entry;
+}
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,12 @@
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/detail/frame.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+void leave_forked_call() noexcept {
+  static constexpr coroutine_header no_child{};
+  thread_state& here = this_thread();
+  if (here.forked_call) here.forked_call = &no_child;
+}
+
+}}}  // namespace hocket::detail

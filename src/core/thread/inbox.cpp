@@ -1,0 +1,71 @@
+#include <hocket/core/thread/detail/inbox.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+namespace {
+
+static_assert(alignof(runnable) > 2, "the address of a runnable is none of the marks");
+
+}  // namespace
+
+void inbox::post_all(const runnables& works) noexcept {
+  for (std::size_t i = 1; i < works.size(); ++i) works[i].next = &works[i - 1];
+  push(works[works.size() - 1], works[0]);
+}
+
+void inbox::push(runnable& newest, runnable& oldest) noexcept {
+  // ORDER: relaxed, pairs with nothing: the exchange below verifies it, and the list is not followed here.
+  word seen = word_.load(std::memory_order_relaxed);
+  do {
+    oldest.next = seen > nudged ? reinterpret_cast<runnable*>(seen) : nullptr;
+    // ORDER: acq_rel, pairs with the exchange in take(): the runnables and all that led to their wake-up are visible;
+    // and with the first compare-exchange in sleep(): the owner's last park() ended before the wake below.
+  } while (!word_.compare_exchange_weak(seen, reinterpret_cast<word>(&newest), std::memory_order_acq_rel,
+                                        std::memory_order_relaxed));
+  if (seen == asleep) parker_->wake();
+}
+
+void inbox::nudge() noexcept {
+  // ORDER: relaxed, pairs with nothing: the exchange below verifies it.
+  word seen = word_.load(std::memory_order_relaxed);
+  // ORDER: acq_rel, pairs with the exchange in take() and the first one in sleep(), as in post().
+  while (!word_.compare_exchange_weak(seen,
+                                      seen == empty    ? nudged
+                                      : seen == asleep ? empty
+                                                       : seen,
+                                      std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  }
+  if (seen == asleep) parker_->wake();
+}
+
+runnable* inbox::take() noexcept {
+  // ORDER: relaxed, pairs with nothing: what is missed here makes sleep() fail.
+  if (word_.load(std::memory_order_relaxed) == empty) return nullptr;
+  // ORDER: acquire, pairs with the compare-exchange in post() and nudge().
+  word taken = word_.exchange(empty, std::memory_order_acquire);
+  return taken > nudged ? reversed(reinterpret_cast<runnable*>(taken)) : nullptr;
+}
+
+bool inbox::begin_sleep() noexcept {
+  word seen = empty;
+  // ORDER: release, pairs with the compare-exchange in post() and nudge(): the last park() ended before this is seen;
+  // relaxed on failure: what came is taken next.
+  return word_.compare_exchange_strong(seen, asleep, std::memory_order_release, std::memory_order_relaxed);
+}
+
+bool inbox::end_sleep() noexcept {
+  word seen = asleep;
+  // ORDER: relaxed, pairs with nothing: nobody has seen it; or, on failure, the wake brings what there is to see.
+  if (word_.compare_exchange_strong(seen, empty, std::memory_order_relaxed, std::memory_order_relaxed)) return false;
+  parker_->await_wake();
+  return true;
+}
+
+bool inbox::sleep(time_point until) noexcept {
+  if (!begin_sleep()) return true;
+  const bool rung = parker_->park(until) || end_sleep();
+  rings_ += rung;
+  return rung;
+}
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,43 @@
+// A thread's own state, where code on any stack runs on the thread itself.
+#include "core/thread/unloading.hpp"
+
+#include <hocket/base/detail/atomic.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+// Constant-initialised and trivially destructible: valid from the thread's first instruction to its last, so that a
+// coroutine may be destroyed during thread exit and static destruction.
+#if defined(HOCKET_THREAD_STATE)
+extern thread_local thread_state own_thread_state asm(HOCKET_THREAD_STATE);
+[[gnu::used]] thread_local constinit thread_state own_thread_state;
+#else
+namespace {
+thread_local constinit thread_state state;
+}
+
+thread_state& this_thread() noexcept {
+  thread_state* here = &state;
+  asm volatile("" : "+r"(here));
+  return *here;
+}
+#endif
+
+namespace {
+
+// The loader calls such functions before what destroys static objects. (At the end of a program it is the other way
+// round.)
+constinit atomic<bool> unloaded{false};
+[[gnu::destructor]] void begin_to_unload() noexcept {
+  // ORDER: relaxed, pairs with the load in unloading().
+  unloaded.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool unloading() noexcept {
+  // ORDER: relaxed, pairs with nothing: who unloads the library sees its own store, and nobody else is in there.
+  return unloaded.load(std::memory_order_relaxed);
+}
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,45 @@
+// A thread's state, where a fiber runs on a thread of its own: the state of the logical thread
+// (base/detail/logical_thread.hpp).
+#include <hocket/base/detail/logical_thread.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+
+#include <new>
+#include <type_traits>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+namespace {
+
+struct carried_state {
+  thread_state state;
+  thread_exit_hook* hooks;
+};
+static_assert(sizeof(carried_state) <= logical_thread::room && std::is_trivially_destructible_v<carried_state>);
+
+// Never made: all bytes are zero, which is what an empty state looks like.
+carried_state& carried() noexcept {
+  return *std::launder(reinterpret_cast<carried_state*>(this_logical_thread().state));
+}
+
+void run_hooks() noexcept {
+  while (thread_exit_hook* hook = carried().hooks) {
+    carried().hooks = hook->next;
+    hook->run(*hook);
+  }
+}
+
+}  // namespace
+
+thread_state& this_thread() noexcept { return carried().state; }
+
+bool at_thread_exit(thread_exit_hook& hook) noexcept {
+  hook.next = carried().hooks;
+  carried().hooks = &hook;
+  this_logical_thread().at_end = &run_hooks;
+  return true;
+}
+
+// What this saves is not saved here: each logical thread is registered with the system at its first use.
+exit_hook_scope::exit_hook_scope() noexcept = default;
+exit_hook_scope::~exit_hook_scope() { run_hooks(); }
+
+}}}  // namespace hocket::detail

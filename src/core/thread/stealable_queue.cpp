@@ -1,0 +1,134 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/thread/detail/stealable_queue.hpp>
+
+#include <algorithm>
+#include <new>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+namespace {
+
+// Of positions that move while they are read, so that the later one may have been read first.
+std::size_t distance(std::size_t from, std::size_t to) noexcept { return from < to ? to - from : 0; }
+
+}  // namespace
+
+stealable_queue::~stealable_queue() {
+  debug_expects(in_reach() == 0 && !first_over_, "a run queue was destroyed with coroutines in it",
+                "run them to their end first");
+  delete[] ring_;
+}
+
+// --- the owner
+
+bool stealable_queue::push_growing(std::coroutine_handle<> work) noexcept {
+  if (first_over_ || !grow()) return false;
+  put(own(tail_), work);
+  return true;
+}
+
+std::size_t stealable_queue::make_room(std::size_t count) noexcept {
+  if (first_over_) return 0;
+  while (room_ - (own(tail_) - own(head_)) < count && grow()) {
+  }
+  return std::min(count, room_ - (own(tail_) - own(head_)));
+}
+
+bool stealable_queue::grow() noexcept {
+  const std::size_t room = room_ ? 2 * room_ : first_room_;
+  auto* ring = new (std::nothrow) slot[room];
+  if (!ring) return false;
+  locked guard(thieves_);
+  for (std::size_t at = own(head_), end = own(tail_); at != end; ++at) {
+    // ORDER: relaxed, pairs with the load in taken(): the mutex publishes the new array.
+    ring[at & (room - 1)].store(taken(at), std::memory_order_relaxed);
+  }
+  delete[] ring_;
+  ring_ = ring;
+  room_ = room;
+  return true;
+}
+
+void stealable_queue::push_over(runnable& work) noexcept {
+  work.next = nullptr;
+  (first_over_ ? last_over_->next : first_over_) = &work;
+  last_over_ = &work;
+  ++over_;
+}
+
+// The array is empty.
+std::coroutine_handle<> stealable_queue::pop_over() noexcept {
+  if (!first_over_) return nullptr;
+  runnable& first = *first_over_;
+  first_over_ = first.next;
+  --over_;
+  return first.handle;
+}
+
+// The owner has taken `at`, by its own reckoning, and found that a hole begins there, or before.
+std::coroutine_handle<> stealable_queue::pop_at_hole(std::size_t at) noexcept {
+  locked guard(thieves_);
+  // A thief that came too late for this entry has moved the hole behind it.
+  if (at < own(hole_from_)) return taken(at);
+  // ORDER: relaxed, pairs with the load in pop(): of the same thread; thieves read it under the mutex.
+  hole_from_.store(none, std::memory_order_relaxed);
+  const std::size_t next = own(hole_to_);
+  const bool more = next != own(tail_);
+  // ORDER: relaxed, pairs with the load in dig(), under the mutex.
+  head_.store(next + more, std::memory_order_relaxed);
+  return more ? taken(next) : pop_over();
+}
+
+// --- thieves
+
+std::size_t stealable_queue::in_reach() const noexcept {
+  const std::size_t head = own(head_), tail = own(tail_), from = own(hole_from_);
+  if (from == none) return distance(head, tail);
+  return distance(head, from) + distance(own(hole_to_), tail);
+}
+
+std::size_t stealable_queue::steal(std::span<std::coroutine_handle<>> into, std::size_t least) noexcept {
+  if (into.empty() || in_reach() < least || !thieves_.try_lock()) return 0;
+  const std::size_t from = own(hole_from_);
+  // ORDER: acquire, pairs with the store in put(): the entries before it can be read.
+  const std::size_t tail = tail_.load(std::memory_order_acquire);
+  const std::size_t end = from == none ? tail : from;
+  const std::size_t front = distance(own(head_), end);
+  const std::size_t hole_end = own(hole_to_);
+  const std::size_t back = from == none ? 0 : tail - hole_end;
+  std::size_t count = 0;
+  std::size_t first = 0;
+  if (front + back >= least) {
+    count = std::min((std::max(front, back) + 1) / 2, into.size());
+    if (back >= front) {
+      first = hole_end;
+      // ORDER: relaxed, pairs with the loads under the mutex.
+      hole_to_.store(hole_end + count, std::memory_order_relaxed);
+    } else {
+      count = dig(end, count);
+      first = end - count;
+    }
+  }
+  for (std::size_t i = 0; i < count; ++i) into[i] = taken(first + i);
+  thieves_.unlock();
+  return count;
+}
+
+// Under the mutex: makes the hole begin `count` before `end`, where it begins now, or where it is to end. Gives how
+// many entries that gains, for the owner may be faster.
+std::size_t stealable_queue::dig(std::size_t end, std::size_t count) noexcept {
+  const bool anew = own(hole_from_) == none;
+  // ORDER: relaxed, pairs with the load in pop(): the fences of both order it.
+  hole_from_.store(end - count, std::memory_order_relaxed);
+  heavy_fence();
+  // ORDER: relaxed, pairs with the store in pop(): what is before it is popped, or will be decided under the mutex.
+  const std::size_t begin = std::max(end - count, head_.load(std::memory_order_relaxed));
+  const bool gained = begin < end;
+  // ORDER: relaxed, pairs with the load in pop(): the owner that saw it further ahead comes for the mutex.
+  hole_from_.store(gained ? begin : anew ? none : end, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with the loads under the mutex.
+  if (anew) hole_to_.store(end, std::memory_order_relaxed);
+  return gained ? end - begin : 0;
+}
+
+}}}  // namespace hocket::detail

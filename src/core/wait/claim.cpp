@@ -1,0 +1,54 @@
+#include <hocket/core/wait/detail/claim.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+// Out of line: the wait was decided before it was committed.
+void claim::return_spare() noexcept {
+  // ORDER: relaxed, pairs with the fetch_sub in drop(): the registrar keeps a hold, so the count cannot reach zero.
+  word_.fetch_sub(spare_ * one_hold, std::memory_order_relaxed);
+}
+
+settlement claim::settle(claim_state decided) noexcept {
+  for (;;) {
+    claim_state seen = claim_state::armed;
+    settlement result = swing(seen, decided);
+    // By what swing() saw: a second look could find it armed again, and then nobody would have won what was "lost".
+    if (seen != claim_state::reserved) return result;
+    cpu_relax();
+  }
+}
+
+claim::both claim::settle_both(claim& one, claim& other) noexcept {
+  const bool in_order = reinterpret_cast<std::uintptr_t>(&one) < reinterpret_cast<std::uintptr_t>(&other);
+  if (in_order) return settle_in_order(one, other);
+  const both reversed = settle_in_order(other, one);
+  return {reversed.other, reversed.one};
+}
+
+claim::both claim::settle_in_order(claim& first, claim& second) noexcept {
+  if (first.settle(claim_state::reserved) == settlement::lost) return {settlement::lost, settlement::lost};
+  claim_state ours = claim_state::reserved;
+  settlement at_second = second.settle(claim_state::granted);
+  if (at_second == settlement::lost) {
+    // Nobody else leaves `reserved`: swing() retries only because holds come and go.
+    [[maybe_unused]] settlement undone = first.swing(ours, claim_state::armed);
+    return {settlement::lost, settlement::lost};
+  }
+  return {first.swing(ours, claim_state::granted), at_second};
+}
+
+// Goes from `from` to `to`. If the claim is in another state, that is left in `from`.
+settlement claim::swing(claim_state& from, claim_state to) noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
+  std::uint32_t word = word_.load(std::memory_order_relaxed);
+  while ((word & state_mask) == bits(from)) {
+    // ORDER: acquire, pairs with the exchange in commit(): a winner that is not early reads the registrations.
+    if (word_.compare_exchange_weak(word, (word & ~state_mask) | bits(to), std::memory_order_acquire,
+                                    std::memory_order_relaxed))
+      return (word & registering) ? settlement::early : settlement::won;
+  }
+  from = static_cast<claim_state>(word & state_mask);
+  return settlement::lost;
+}
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,65 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/wait/detail/context_block.hpp>
+
+#include <utility>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+namespace {
+
+// The own context of the fiber that runs; null where no fiber does.
+context* own_context_of_fiber() noexcept {
+  scheduled* self = current_context().strand();
+  const bool own = self && self->kind() == coroutine_kind::fiber && self == &current_context();
+  return own && !this_thread().eager ? self : nullptr;
+}
+
+// What still has the context of code that has ended finds there what is outside.
+void give_back(context& inner, const context& outer) noexcept {
+  inner.change({outer.stop(), outer.deadline(), outer.bindings()});
+}
+
+}  // namespace
+
+context_block::context_block(inheritance given)
+    : own_(own_context_of_fiber()), bound_(given.bindings.get()), stop_(given.stop) {
+  if (own_) {
+    before_ = own_->change(std::move(given));
+  } else {
+    inner_ = context::child_with(current_context(), std::move(given));
+    outer_ = std::exchange(this_thread().ctx, inner_.get());
+  }
+}
+
+context_block::~context_block() {
+  const context* here = own_ ? own_ : inner_.get();
+  expects(&current_context() == here && here->bindings().get() == bound_ && here->stop() == stop_,
+          "a block with a context of its own was left while another one was under way",
+          "a raw coroutine must not yield in with() or shielded(): its owner would go on in the block");
+  if (own_) {
+    own_->change(std::move(before_));
+  } else {
+    this_thread().ctx = outer_;
+    give_back(*inner_, current_context());
+  }
+}
+
+void context_entry::enter(coroutine_header& task) noexcept {
+  header_ = &task;
+  outer_ = std::exchange(task.ctx, inner_.get());
+  before_ = std::exchange(this_thread().ctx, inner_.get());
+}
+
+// A task that is destroyed where it waits leaves the current context alone: that is somebody else's.
+void context_entry::leave() noexcept {
+  header_->ctx = outer_;
+  give_back(*inner_, *outer_);
+  if (thread_state& here = this_thread(); here.ctx == inner_.get()) here.ctx = before_;
+}
+
+stop_shield::stop_shield(const context& outer) noexcept : bindings_(outer.bindings()) {
+  if (outer.stop()) link_.emplace(*outer.stop(), stop_, heeds::kill);
+}
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,97 @@
+// A wait as others see it: a dump, while the threads stand still, and observers.
+#include <hocket/core/context.hpp>
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
+
+#include <exception>
+#include <new>
+
+namespace hocket { inline namespace HOCKET_ABI {
+
+namespace detail { namespace {
+
+// An observed wake queues this frame in place of the coroutine. The frame calls resumed(), then resumes the coroutine.
+// The resume loop could not do that: a handle may belong to a nested task, a fiber's proxy, or a foreign coroutine
+// without a header, so it does not tell the coroutine's id. The waking thread knows the id. The frame has a header,
+// like a coroutine of hocket's.
+struct announced_resume {
+  struct promise_type : coroutine_header {
+    promise_type(std::coroutine_handle<> coroutine, coroutine_id, context& of) noexcept : whom(coroutine) {
+      kind = coroutine_kind::root;
+      ctx = &of;
+    }
+    // Frees the frame first: the resumed coroutine may end the executor, and nobody else would free it.
+    struct end {
+      static bool await_ready() noexcept { return false; }
+      static std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        const std::coroutine_handle<> whom = self.promise().whom;
+        self.destroy();
+        return whom;
+      }
+      static void await_resume() noexcept {}
+    };
+    static void* operator new(std::size_t bytes) noexcept try {
+      return allocate_frame(bytes);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
+    static announced_resume get_return_object_on_allocation_failure() noexcept { return {}; }
+    announced_resume get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    end final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+
+    const std::coroutine_handle<> whom;
+  };
+  std::coroutine_handle<promise_type> handle{};
+};
+
+announced_resume announce_resume(std::coroutine_handle<>, coroutine_id who, context&) {
+  tell_resumed(who);
+  co_return;
+}
+
+}  // namespace
+}  // namespace detail
+
+namespace primitive {
+
+// Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
+void suspension::tell_suspended() const noexcept {
+  detail::tell_suspended(observed_as(), {first_source(), detail::location_of(at_)});
+}
+void suspension::tell_woken() noexcept {
+  detail::tell_woken(observed_as());
+  if (!handle) return;
+  const auto announced = detail::announce_resume(handle, observed_as(), *ctx_).handle;
+  if (announced) handle = announced;
+}
+void suspension::tell_gone_on() const noexcept {
+  detail::tell_woken(observed_as());
+  if (handle) detail::tell_resumed(observed_as());
+}
+bool suspension::tell_committed() const noexcept {
+  tell_suspended();
+  return true;
+}
+
+// Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
+coroutine_id suspension::observed_as() const noexcept {
+  const detail::scheduled* const whole = ctx_->coroutine();
+  return whole ? whole->id() : coroutine_id(handle.address());
+}
+
+const wait_source* suspension::first_source() const noexcept { return first_ ? first_->source_ : nullptr; }
+
+const wait_source* suspension::awaited() const noexcept {
+  // ORDER: relaxed, pairs with the stores in keep() and post_kept(): a mark.
+  return decided() ? keeper_.load(std::memory_order_relaxed) : first_source();
+}
+
+}  // namespace primitive
+
+}}  // namespace hocket

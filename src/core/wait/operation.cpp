@@ -1,0 +1,30 @@
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
+
+#include <new>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+void throw_unwinding() { throw forced_unwind{}; }
+void throw_roomless() { throw std::bad_alloc(); }
+
+namespace {
+
+// True: the wait itself has timed out, or its coroutine was cancelled for a deadline that a manager keeps.
+bool was_too_late(wait_end how) noexcept {
+  const stop_source* const stop = current_context().stop();
+  return how == wait_end::timed_out || (stop && stop->timed_out());
+}
+
+}  // namespace
+
+failure failure_of(wait_end how) {
+  if (how == wait_end::killed) {
+    if (scheduled* self = current_context().strand()) self->begin_unwinding();
+    throw_unwinding();
+  }
+  return failure(was_too_late(how) ? errc::deadline_exceeded : errc::cancelled);
+}
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,394 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/context.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/detail/wait_room.hpp>
+
+#include <algorithm>
+
+namespace hocket { inline namespace HOCKET_ABI {
+
+using namespace detail;
+
+namespace detail { namespace {
+
+context& own_context(const thread_state& here) noexcept { return here.ctx ? *here.ctx : context::root(); }
+
+[[HOCKET_COLD, HOCKET_NOINLINE]] void* allocate_room() noexcept try {
+  return allocate_frame(sizeof(wait_room));
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+}  // namespace
+
+}  // namespace detail
+
+namespace primitive {
+
+// --- grant
+
+waiter& grant::keep(const wait_source& by) noexcept {
+  waiter& entry = *std::exchange(entry_, nullptr);
+  suspension& wait = *entry.wait_;
+  if (!kept_) wait.let_others_go();
+  // ORDER: relaxed, pairs with the load in awaited(): a mark for those who look; the source outlives the wait.
+  wait.keeper_.store(&by, std::memory_order_relaxed);
+  return entry;
+}
+
+void grant::dropped() noexcept {
+  expects(false, "a grant was dropped", "post() it, outside of the lock of the source, whatever the coroutine finds");
+  __builtin_unreachable();
+}
+
+void grants::add(grants&& more) noexcept {
+  suspension* const first = std::exchange(more.first_, nullptr);
+  if (!first) return;
+  if (first_) last_->next = first;
+  else first_ = first;
+  last_ = more.last_;
+}
+
+// A posted wait may be destroyed at once.
+void grants::post_all() noexcept {
+  while (first_) take_first().post();
+}
+
+// --- suspension: the registrar's side
+
+void suspension::expect_over() const noexcept {
+  debug_expects(!claim_.held(), "a coroutine was destroyed while it waits",
+                "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
+}
+
+void suspension::arm(std::coroutine_handle<> whom, const wait_options& options) noexcept {
+  const thread_state& here = this_thread();
+  arm_in(here, own_context(here), whom, options);
+}
+void suspension::arm(std::coroutine_handle<> whom, no_options options) noexcept {
+  const thread_state& here = this_thread();
+  arm_in(here, own_context(here), whom, options);
+}
+
+void suspension::arm_in(const thread_state& here, context& ctx, std::coroutine_handle<> whom,
+                        const wait_options& options) noexcept {
+  expects(here.seat.running_on != nullptr, "a coroutine waited outside of any executor",
+          "start it with spawn, run or sync_wait, so that somebody can resume it");
+  if (whom) expect_no_lock(here, options.at);
+  ctx_ = &ctx;
+  scheduled* const self = ctx.strand();
+  if (self && options.ignore != stop_level::kill) self->expect_no_unwinding(location_of(options.at));
+  claim_.arm();
+  finished_ = false;
+  ignore_ = options.ignore;
+  next = nullptr;
+  handle = whom;
+  home = here.seat.pool && self && self->migrates() ? here.seat.pool : here.seat.running_on;
+  first_ = winner_ = nullptr;
+  stop_ = nullptr;
+  timers_ = nullptr;
+  timer_node::when = options.until;
+  set_after(options.within);
+  at_ = options.at;
+  stop_node::fire = &suspension::on_stop;
+}
+
+bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
+  if (claim_.settle(wait_end::granted) == settlement::lost) return false;
+  if (first_ != &entry) entry.join(*this, source);
+  winner_ = &entry;
+  return true;
+}
+
+// Without a registration nobody else knows the claim, so this one cannot be decided by others.
+grant suspension::meet(waiter& entry, wait_source& source, waiter& other) noexcept {
+  if (!first_) {
+    grant met = other.claim();
+    [[maybe_unused]] const bool taken = met && take_now(entry, source);
+    return met;
+  }
+  const settlement how = claim::settle_both(claim_, other.wait_->claim_).other;
+  if (how == settlement::lost) return {};
+  if (first_ != &entry) entry.join(*this, source);
+  winner_ = &entry;
+  other.wait_->won_for(other, how);
+  return grant(other);
+}
+
+bool suspension::stopped_before() const noexcept {
+  const stop_source* source = ignore_ < stop_level::kill ? ctx_->stop() : nullptr;
+  return source && source->requested() > ignore_;
+}
+
+// What is shown of a coroutine that waits. From here on another thread may show it, too.
+void suspension::begin_observed_wait() noexcept {
+  if (scheduled* self = ctx_->strand()) self->waits(*this);
+  if (observed()) [[unlikely]]
+    tell_suspended();
+}
+
+void suspension::watch() noexcept {
+  if (ignore_ >= stop_level::kill) {
+    timer_node::when = time_point::max();
+    set_after(duration::max());
+    return;
+  }
+  timer_node::when = std::min(timer_node::when, ctx_->deadline());
+  if (timer_node::when != time_point::max() || is_set_after()) watch_clock();
+  if (stop_source* source = ctx_->stop()) watch_stop(*source);
+}
+
+void suspension::watch_clock() noexcept {
+  timer_service* timers = home->timers();
+  expects(timers != nullptr, "a wait has a deadline, but its executor has no timers",
+          "run it on a loop, a runtime or a plain thread, or give the executor a timer_service");
+  timer_node::kind = &alarm_kind;
+  timers_ = timers;
+  claim_.hold();
+  if (is_set_after()) timers_->attach_after(*this);
+  else timers_->attach(*this);
+}
+
+void suspension::watch_stop(stop_source& source) noexcept {
+  claim_.hold();
+  stop_ = &source;
+  const stop_level requested = source.attach(*this, heeded());
+  if (requested == stop_level::none) [[likely]]
+    return;
+  stop_ = nullptr;
+  // The wait is not committed, so whatever the answer, commit() lets go of the rest.
+  [[maybe_unused]] settlement how = claim_.settle(end_of(requested));
+  [[maybe_unused]] bool last = claim_.drop();
+}
+
+bool suspension::commit() noexcept {
+  if (decided()) [[unlikely]]
+    return claim_.commit() || go_straight_on(false);
+  begin_observed_wait();
+  watch();
+  return claim_.commit() || go_straight_on(true);
+}
+
+bool suspension::commit_first(waiter& entry, wait_source& source) noexcept {
+  stop_source* const stop = ctx_->stop();
+  const bool has_deadline =
+      timer_node::when != time_point::max() || is_set_after() || ctx_->deadline() != time_point::max();
+  if (has_deadline || ignore_ >= stop_level::kill || (stop && stop->may_be_requested())) return false;
+  entry.join(*this, source);
+  claim_.commit_first(1u + (stop != nullptr));
+  if (scheduled* self = ctx_->strand()) self->waits(*this);
+  stop_ = stop;
+  if (stop) {
+    if (stop->attach(*this, heeded()) != stop_level::none) [[unlikely]]
+      return take_commit_back();
+  }
+  if (observed()) [[unlikely]]
+    return tell_committed();
+  return true;
+}
+
+// A stop has come in between. No other party knows the wait yet, so commit() may begin anew, and finds the stop.
+bool suspension::take_commit_back() noexcept {
+  stop_ = nullptr;
+  std::exchange(first_, nullptr)->wait_ = nullptr;
+  claim_.arm_again();
+  return false;
+}
+
+// Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
+bool suspension::go_straight_on(bool told, const waiter* unlisted) noexcept {
+  if (scheduled* self = ctx_->strand()) self->waits(*this);
+  if (!claim_.drop(1 + release_all(unlisted))) return true;
+  if (told && observed()) [[unlikely]]
+    tell_gone_on();
+  return false;
+}
+
+wait_end suspension::finish() noexcept {
+  finished_ = true;
+  this_thread().ctx = ctx_;
+  if (scheduled* self = ctx_->strand()) self->runs_again();
+  return static_cast<wait_end>(claim_.state());
+}
+
+}  // namespace primitive
+
+namespace detail {
+
+// --- wait_room
+
+template <class Options>
+[[HOCKET_ALWAYS_INLINE]] inline wait_room* wait_room::open_as(std::coroutine_handle<> whom,
+                                                              const Options& options) noexcept {
+  const thread_state& here = this_thread();
+  context& ctx = own_context(here);
+  scheduled* const self = ctx.strand();
+  void* memory = self ? self->take_room() : nullptr;
+  if (!memory) [[unlikely]] {
+    memory = allocate_room();
+    if (!memory) return nullptr;
+  }
+  auto* const room = ::new (memory) wait_room;
+  room->wait.arm_in(here, ctx, whom, options);
+  return room;
+}
+wait_room* wait_room::open(std::coroutine_handle<> whom, no_options options) noexcept { return open_as(whom, options); }
+wait_room* wait_room::open(std::coroutine_handle<> whom, const wait_options& options) noexcept {
+  return open_as(whom, options);
+}
+
+}  // namespace detail
+
+namespace primitive {
+
+// --- suspension: the side of whoever ends it
+
+void suspension::post() noexcept {
+  if (observed()) [[unlikely]]
+    return post_observed();
+  hocket::detail::post(*this);
+}
+
+void suspension::post_observed() noexcept {
+  tell_woken();
+  hocket::detail::post(*this);
+}
+
+// The caller owns every hold.
+bool suspension::end_for(waiter& entry) noexcept {
+  winner_ = &entry;
+  claim_.end(wait_end::granted);
+  return true;
+}
+
+// Most waits have one waiter, a stop and perhaps an alarm. If the claim detaches both, no other party has a hold. The
+// stop comes first: an alarm may be detached only once, and a stop that has fired and wins detaches the alarm itself.
+// On a thread that is not the alarm's, the alarm is detached after the claim is decided, because it fires on detach.
+// The timers know their thread: a coroutine that migrates has its pool for its home.
+bool suspension::claim_for(waiter& entry) noexcept {
+  const std::uint32_t holds = claim_.holds();
+  if (holds == 0 || holds != 1u + (stop_ != nullptr) + (timers_ != nullptr)) return settle_for(entry);
+  if (stop_ && !stop_->detach_from_slot(*this)) return claim_beside_others(entry);
+  if (timers_) return claim_beside_alarm(entry);
+  return end_for(entry);
+}
+
+bool suspension::claim_beside_others(waiter& entry) noexcept {
+  if (!stop_->detach(*this)) return settle_for(entry);
+  if (timers_) return claim_beside_alarm(entry);
+  return end_for(entry);
+}
+
+// The caller owns every hold but the alarm's.
+bool suspension::claim_beside_alarm(waiter& entry) noexcept {
+  const bool at_home = current_executor() == home || timers_->fire_here();
+  if (!at_home || !timers_->detach(*this)) return settle_beside_alarm(entry, at_home);
+  return end_for(entry);
+}
+
+bool suspension::settle_for(waiter& entry) noexcept {
+  const settlement how = claim_.settle(wait_end::granted);
+  if (how != settlement::lost) won_for(entry, how);
+  return how != settlement::lost;
+}
+
+// The caller owns every hold but the alarm's. The alarm fires or has fired (`rings`), or is still attached. If the
+// claim is lost, the hold of a detached stop is dropped here. The hold of the waiter remains, so this is never the last
+// hold.
+bool suspension::settle_beside_alarm(waiter& entry, bool rings) noexcept {
+  const settlement how = claim_.settle(wait_end::granted);
+  if (how == settlement::lost) {
+    [[maybe_unused]] const bool last = stop_ && claim_.drop();
+    return false;
+  }
+  won_for(entry, how);
+  if (std::exchange(stop_, nullptr)) ++granted_holds_;
+  if (rings) timers_ = nullptr;
+  return true;
+}
+
+void suspension::won_for(waiter& entry, settlement how) noexcept {
+  winner_ = &entry;
+  won_ = how;
+  granted_holds_ = 1;
+}
+
+// After a claim by a plain store there is no hold.
+void suspension::post_won() noexcept {
+  if (claim_.held()) return let_go_and_post();
+  post();
+}
+
+// If the wait was claimed early, its registrar does this.
+std::uint32_t suspension::release_others() noexcept { return won_ == settlement::won ? release_all(winner_) : 0; }
+
+void suspension::let_go_and_post() noexcept {
+  if (claim_.drop(granted_holds_ + release_others())) post();
+}
+
+// Drops all holds of the grant but one.
+void suspension::let_others_go() noexcept {
+  if (!claim_.held()) return claim_.hold_again(wait_end::granted);
+  const std::uint32_t holds = granted_holds_ - 1u + release_others();
+  [[maybe_unused]] const bool last = holds != 0 && claim_.drop(holds);
+}
+
+// Drops the last hold of the grant.
+void suspension::post_kept() noexcept {
+  // ORDER: relaxed, pairs with the load in awaited(): see keep().
+  keeper_.store(nullptr, std::memory_order_relaxed);
+  conclude(settlement::lost, nullptr);
+}
+
+// Takes every registration but `except` back. Returns how many holds that frees: a registration that cannot be taken
+// back has been popped by its source, which drops the hold itself.
+std::uint32_t suspension::release_all(const void* except) noexcept {
+  std::uint32_t freed = 0;
+  for (waiter* entry = first_; entry;) {
+    waiter* const other = entry->sibling_;
+    if (entry != except && entry->source_->detach(*entry)) ++freed;
+    entry = other;
+  }
+  stop_node* stopper = this;
+  timer_node* alarm = this;
+  if (stop_ && stopper != except && stop_->detach(*stopper)) ++freed;
+  if (timers_ && alarm != except && timers_->detach(*alarm)) ++freed;
+  return freed;
+}
+
+// A source that popped the registration `self` is done with it.
+void suspension::conclude(settlement how, const void* self) noexcept {
+  std::uint32_t holds = 1 + (how == settlement::won ? release_all(self) : 0);
+  if (claim_.drop(holds)) post();
+}
+
+void suspension::on_stop(stop_node& self, stop_level level) noexcept {
+  auto& wait = static_cast<suspension&>(self);
+  wait.conclude(wait.claim_.settle(end_of(level)), &self);
+}
+
+// What stays with its thread may wait at what is for one thread only.
+bool suspension::alarm_may_leave(const timer_node& self, const executor& home) noexcept {
+  return static_cast<const suspension&>(self).home != &home;
+}
+
+bool waiter::goes_on_at(const executor& one) const noexcept { return wait_->home == &one; }
+
+constinit const timer_kind suspension::alarm_kind{&suspension::on_alarm, &suspension::alarm_may_leave,
+                                                  &suspension::alarm_looks_ahead};
+
+// A node is given back when the wait is decided.
+void suspension::on_alarm(timer_node& self, timer_call why) noexcept {
+  auto& wait = static_cast<suspension&>(self);
+  const bool rings = why == timer_call::due;
+  wait.conclude(rings ? wait.claim_.settle(wait_end::timed_out) : settlement::lost, &self);
+}
+
+}  // namespace primitive
+
+}}  // namespace hocket

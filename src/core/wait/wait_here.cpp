@@ -1,0 +1,34 @@
+#include <hocket/core/wait/detail/stack_pin.hpp>
+#include <hocket/core/wait/detail/wait_here.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+namespace {
+
+constinit atomic<const stack_hooks*> registered{nullptr};
+
+const stack_hooks* known_hooks() noexcept {
+  // ORDER: acquire, pairs with the store in register_stack_hooks().
+  return registered.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+void register_stack_hooks(const stack_hooks& hooks) noexcept {
+  // ORDER: release, pairs with the load in known_hooks().
+  registered.store(&hooks, std::memory_order_release);
+}
+
+bool suspend_stack(void* awaiter, suspend_call suspend) noexcept {
+  const stack_hooks* known = known_hooks();
+  return known && known->suspend(awaiter, suspend);
+}
+
+stack_pin::stack_pin(const void* object, const char* what) noexcept
+    : pinned_(known_hooks() ? known_hooks()->pin(object, what) : nullptr) {}
+
+stack_pin::~stack_pin() {
+  if (pinned_) known_hooks()->unpin(pinned_);
+}
+
+}}}  // namespace hocket::detail

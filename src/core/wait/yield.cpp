@@ -1,0 +1,59 @@
+#include <hocket/base/fatal.hpp>
+#include <hocket/core/executor.hpp>
+#include <hocket/core/thread/detail/stealable_queue.hpp>
+#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/yield.hpp>
+#include <memory>
+
+namespace hocket { inline namespace HOCKET_ABI {
+
+using namespace detail;
+
+// On a worker of a pool, where the queue is not the thread's own, or has to look for room. The usual case is a leaf: it
+// saves no registers.
+bool yield::awaiter::queue(thread_state& thread, std::coroutine_handle<> handle) noexcept {
+  stealable_queue* const stealable = thread.seat.stealable;
+  const scheduled* const self = ctx_ ? ctx_->strand() : nullptr;
+  if (stealable && self && self->migrates() && stealable->try_push_into_room(handle)) [[likely]]
+    return true;
+  return queue_elsewhere(thread.seat, handle);
+}
+
+bool yield::awaiter::queue_elsewhere(const executor_seat& seat, std::coroutine_handle<> handle) noexcept {
+  expects(seat.running_on != nullptr, "a coroutine yielded outside of any executor",
+          "start it with spawn, run or sync_wait, so that somebody can resume it");
+  const scheduled* self = ctx_ ? ctx_->strand() : nullptr;
+  const bool migrates = seat.stealable && self && self->migrates();
+  if (migrates ? seat.stealable->try_push(handle) : seat.ready && seat.ready->try_push(handle)) return true;
+  std::construct_at(&run_, runnable{nullptr, handle, migrates ? seat.pool : seat.running_on});
+  hocket::detail::post(run_);
+  return true;
+}
+
+namespace detail {
+
+void unwind_killed(scheduled& self) {
+  self.expect_no_unwinding();
+  self.begin_unwinding();
+  throw_unwinding();
+}
+
+void unwind_if_killed(const context* ctx) {
+  if (scheduled* self = ctx ? ctx->strand() : nullptr) {
+    if (self->killed()) unwind_killed(*self);
+  } else if (ctx && ctx->stop() && ctx->stop()->killed()) {
+    throw_unwinding();
+  }
+}
+
+const waited& check_stop(const context* ctx) {
+  static const waited cancelled{failure{errc::cancelled}}, late{failure{errc::deadline_exceeded}};
+  unwind_if_killed(ctx);
+  const stop_source* const stop = ctx ? ctx->stop() : nullptr;
+  if (!stop || stop->requested() == stop_level::none) return not_cancelled;
+  return stop->timed_out() ? late : cancelled;
+}
+
+}  // namespace detail
+
+}}  // namespace hocket
