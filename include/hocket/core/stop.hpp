@@ -30,9 +30,10 @@
 //   - If the slot is emptied and filled with the same node between a load and its exchange, then the exchange succeeds.
 //     That is right, because the node is attached again.
 #pragma once
+#include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/detail/short_list.hpp>
-#include <hocket/core/wait/detail/claim.hpp>
+#include <hocket/base/fatal.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -46,11 +47,6 @@ class daemon_group;
 // The weakest stop that fires a node. A node that heeds a kill alone is *shielded*.
 enum class heeds : std::uint8_t { cancel, kill };
 constexpr stop_level ignored_by(heeds weakest) noexcept { return static_cast<stop_level>(weakest); }
-
-// The end of a wait by a stop.
-constexpr wait_end end_of(stop_level level) noexcept {
-  return level == stop_level::kill ? wait_end::killed : wait_end::cancelled;
-}
 
 class late_stop_source;
 class stop_link;
