@@ -5,6 +5,7 @@
 #include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/stop.hpp>
+#include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/wait/detail/unwind.hpp>
 #include <hocket/core/yield.hpp>
 

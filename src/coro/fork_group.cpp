@@ -2,6 +2,7 @@
 #include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/run_queue.hpp>
 #include <hocket/core/thread/detail/stealable_queue.hpp>
+#include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/wait/detail/operation.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
 

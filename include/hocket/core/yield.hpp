@@ -15,6 +15,7 @@
 #include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/core/thread/detail/run_queue.hpp>
+#include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/wait/detail/operation.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -59,6 +59,7 @@
 // owner frees the frame, after `over`. After its exchange the body touches only the continuation that it posts, and
 // the owner cannot run before the post.
 #pragma once
+#include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/wait/detail/wait_here.hpp>
 #include <hocket/coro/detail/eager_promise.hpp>
 

@@ -18,6 +18,7 @@
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/spawn/detail/foreign_wait.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/detail/exposed_memory.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>

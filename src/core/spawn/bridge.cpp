@@ -5,6 +5,7 @@
 #include <hocket/core/spawn/detail/bridge.hpp>
 #include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/yield.hpp>
 
 #include <exception>

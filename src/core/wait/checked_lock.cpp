@@ -1,6 +1,7 @@
 #include <hocket/core/checked_lock.hpp>
 #include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/lock_check.hpp>
 
 #include <cstdio>
 

@@ -4,6 +4,7 @@
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
 #include <hocket/core/wait/detail/suspension.hpp>
 #include <hocket/core/wait/detail/wait_room.hpp>

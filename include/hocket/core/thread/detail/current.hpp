@@ -90,29 +90,6 @@ template <thread_slot Slot>
   return read_this_thread<offsetof(thread_state, slots) + static_cast<std::size_t>(Slot) * sizeof(void*)>();
 }
 
-}  // namespace detail
-
-namespace detail {
-
-// A coroutine is about to wait, or to yield: at check level `debug` this thread may hold no checked lock.
-[[noreturn, HOCKET_COLD]] void wait_under_lock(const lock_record& held, const context* ctx,
-                                               const std::source_location& at) noexcept;
-inline void expect_no_lock(const thread_state& here, [[maybe_unused]] call_site at = {}) noexcept {
-  if constexpr (debug_checks && !under_model) {
-    if (here.locks) [[unlikely]]
-      wait_under_lock(*here.locks, here.ctx, location_of(at));
-  }
-}
-
-// The same for what awaits something that may be possible at once: then nobody asks whether it waits. A plain thread
-// may.
-inline void expect_no_lock_to_await([[maybe_unused]] call_site at = {}) noexcept {
-  if constexpr (debug_checks && !under_model) {
-    const thread_state& here = this_thread();
-    if (here.seat.running_on) expect_no_lock(here, at);
-  }
-}
-
 // Whether objects are destroyed because of a failure: an exception in flight, or a task that an error ended early. Then
 // what they give up is not asked for.
 bool leaving_by_failure() noexcept;

@@ -44,10 +44,9 @@
 //                                                      // popped: whether that has happened. The wait is then granted,
 //                                                      // whoever ended it, unless it was killed. No select takes such
 //                                                      // a wait.
-//   bool try_granted() noexcept;                       // only if a grant is a permission to try:
-//   core/wait/detail/attempt.hpp static constexpr bool keeps_result = true;         // only if try_now() and a grant
-//   take nothing: what is given
-//                                                      // stays until take(). A group that was decided leaves it.
+//   bool try_granted() noexcept;                       // only if a grant is a permission to try (attempt.hpp)
+//   static constexpr bool keeps_result = true;         // only if try_now() and a grant take nothing: the result stays
+//                                                      // until take(). A group that was decided leaves it.
 //   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
 //                                                      // At most one of those stands in a select.
 //   const void* moves_from() const noexcept;           // only if it moves an object of the caller away while it waits.
@@ -74,6 +73,7 @@
 #include <hocket/core/wait/detail/attempt.hpp>
 #include <hocket/core/wait/detail/awaited_mark.hpp>
 #include <hocket/core/wait/detail/budget.hpp>
+#include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/wait/detail/op_flag.hpp>
 #include <hocket/core/wait/detail/operation_traits.hpp>
 #include <hocket/core/wait/detail/suspension.hpp>
