@@ -13,7 +13,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void eager_state::inherit(coroutine_header& header) {
   context& here = current_context();
-  if (scheduled* self = here.strand(); self == &here && self->kind() == coroutine_kind::fiber)
+  if (strand_state* self = here.strand(); self == &here && self->kind() == coroutine_kind::fiber)
     ctx_ = context::child_with(here, {here.stop(), here.deadline(), here.bindings()});
   header.ctx = ctx_ ? ctx_.get() : &here;
 }
@@ -24,10 +24,10 @@ void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> bo
   thread_state& here = this_thread();
   context* const ctx = std::exchange(here.ctx, header.ctx);
   const void* const outer = std::exchange(here.eager, this);
-  scheduled* const strand = header.ctx->strand();
-  if (strand) strand->stay();  // before anybody can wake the body
+  strand_state* const strand = header.ctx->strand();
+  if (strand) strand->pin();  // before anybody can wake the body
   body.resume();
-  if (strand && ended_at_once_) strand->may_migrate();
+  if (strand && ended_at_once_) strand->unpin();
   here.eager = outer;
   here.ctx = ctx;
   const bool has_ended = ended();
@@ -64,7 +64,7 @@ void eager_state::end(coroutine_header& header) noexcept {
     ended_at_once_ = true;
     return word_.store(over, std::memory_order_release);
   }
-  if (scheduled* strand = header.ctx->strand()) strand->may_migrate();
+  if (strand_state* strand = header.ctx->strand()) strand->unpin();
   // ORDER: acq_rel, pairs with the load in ended() and the compare-exchange in wait(): the result is visible, and whom
   // to wake is.
   if (word_.exchange(over, std::memory_order_acq_rel) == waited_for) post(header.continuation);
@@ -73,7 +73,7 @@ void eager_state::end(coroutine_header& header) noexcept {
 // Its unwinding is over, that of its owner has not begun: that may be awaiting something else.
 void eager_state::note_kill() noexcept {
   const context& ctx = current_context();
-  scheduled* self = ctx.strand();
+  strand_state* self = ctx.strand();
   const bool possible = self ? self->unwinding() : ctx.stop() && ctx.stop()->killed();
   if (!possible) return;
   try {
@@ -107,7 +107,7 @@ void give_up_error(const coroutine_header& header, std::exception_ptr error) noe
     return;
   } catch (...) {
   }
-  const scheduled* caller = header.ctx->coroutine();
+  const scheduled* caller = scheduled_of(header.ctx->coroutine());
   (caller ? caller->target().on_unhandled() : &abort_on_unhandled)(std::move(error), *header.ctx);
 }
 

@@ -1,9 +1,9 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/run_queue.hpp>
 #include <hocket/core/thread/detail/stealable_queue.hpp>
 #include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
 
 #include "coro/queued_start.hpp"
@@ -33,7 +33,7 @@ fork_group::handle fork_group::begin_group(std::size_t count, handle parent, cor
   has_header_ = above != nullptr;
   next_ = 0;
   if (outermost) {
-    const scheduled* strand = ctx.strand();
+    const strand_state* strand = ctx.strand();
     migrates = migrates && strand && strand->migrates();
   }
   here.ctx = ctx_;

@@ -45,7 +45,7 @@ namespace {
 // when_all), whose parts run on one worker at a time.
 executor& running_executor() noexcept {
   const executor_seat& seat = this_thread().seat;
-  const scheduled* self = current_context().strand();
+  const scheduled* self = scheduled_of(current_context().strand());
   if (seat.pool && self && &self->home() == seat.pool) return *seat.pool;
   executor* on = seat.running_on;
   if (!on)
@@ -55,7 +55,7 @@ executor& running_executor() noexcept {
 }
 
 spawn_target* target_of_caller() noexcept {
-  scheduled* self = current_context().coroutine();
+  scheduled* self = scheduled_of(current_context().coroutine());
   return self ? &self->target().for_scopes() : nullptr;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 // A parent with a home of its own, a fiber, which may go on here all the same.
 bool migrates_to_here(const coroutine_header& parent) noexcept {
-  const scheduled* const strand = parent.ctx ? parent.ctx->strand() : nullptr;
+  const scheduled* const strand = scheduled_of(parent.ctx ? parent.ctx->strand() : nullptr);
   return strand && strand->migrates() && this_thread().seat.pool == &strand->home();
 }
 
@@ -28,8 +28,8 @@ task_chain::handle task_chain::start_alone(handle self, handle parent) noexcept 
   budget = here.forked_call ? here.forked_call->budget : all;  // it begins on the stack of that one
   // Tasks and fibers await by typed handles, so the parent is foreign, and the coroutine that started it may go on
   // meanwhile. Both stay on this thread, like an eager body and its caller, because their waits have one room.
-  if (scheduled* strand = ctx->strand()) {
-    strand->stay();
+  if (strand_state* strand = ctx->strand()) {
+    strand->pin();
     flags |= task_flag::holds_strand;
   }
   return budget == 0 ? start_later(self) : self;
@@ -48,7 +48,7 @@ void task_chain::fork_failed(const void* place, std::exception_ptr error) noexce
 task_chain::handle task_chain::end_slowly() noexcept {
   if (flags & (task_flag::forked | task_flag::holds_strand)) [[unlikely]] {
     if (flags & task_flag::forked) return fork_group::ended(*this);
-    ctx->strand()->may_migrate();
+    ctx->strand()->unpin();
   }
   const bool exhausted = budget == 0;
   const handle parent = continuation.handle;

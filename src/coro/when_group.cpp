@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/coro/detail/when_children.hpp>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
   context* const outer = here.ctx;
   context& above = current_context();
   const std::source_location at = location_of(options_.at);
-  if (scheduled* self = above.strand()) self->expect_no_unwinding(at);
+  if (strand_state* self = above.strand()) self->expect_no_unwinding(at);
   expects(here.seat.running_on != nullptr, "a group was awaited outside of any executor",
           "await it in a coroutine that was spawned, or sync_wait for it", nullptr, at);
   const time_point end = deadline_on(*here.seat.running_on, options_.within, "a group of awaitables", at);

@@ -1,8 +1,8 @@
 #include "fiber/terminate.hpp"
 
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 
@@ -22,7 +22,7 @@ std::terminate_handler before = nullptr;
     fatal("unwinding a destroyed coroutine met a function that lets no exception pass",
           "where it suspends, no noexcept function and no C code may be on its stack; and no destructor may throw",
           fiber_record::from_block(*running).name);
-  scheduled* killed = current_context().strand();
+  strand_state* killed = current_context().strand();
   if (killed && killed->unwinding())
     fatal("unwinding a killed coroutine met a function that lets no exception pass",
           "where it waits, no noexcept function and no C code may be on its stack; and no destructor may throw",

@@ -1,6 +1,6 @@
 #include <hocket/base/detail/forks.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/io/detail/descriptor_family.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/detail/io_driver.hpp>
@@ -69,7 +69,7 @@ void open_descriptor::end() noexcept {
 bool open_descriptor::may_linger() const noexcept {
   if (is_closed() || recorded_end() == stream_end::read) return false;
   if (!descriptor_family::is_of_this_process(family())) return false;
-  const scheduled* const running = current_context().coroutine();
+  const strand_state* const running = current_context().coroutine();
   return !running || !running->killed();
 }
 

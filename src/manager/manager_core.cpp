@@ -310,7 +310,7 @@ bool manager_core::runs_here() const noexcept {
 }
 
 task_id manager_core::current() const noexcept {
-  const scheduled* self = current_context().coroutine();
+  const scheduled* self = scheduled_of(current_context().coroutine());
   return self && &self->target().for_children() == &children_ ? task_id(self->target().coroutine_id()) : task_id::none;
 }
 

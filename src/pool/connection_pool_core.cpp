@@ -50,7 +50,7 @@ void connection_pool_core::ensure_maintenance() {
 
 // Under the mutex, by the coroutine that will hold the entry.
 void connection_pool_core::set_holder(pool_entry& entry, call_site site, time_point present) noexcept {
-  const scheduled* const coroutine = current_context().coroutine();
+  const strand_state* const coroutine = current_context().coroutine();
   entry.since = present;
   entry.acquired = site;
   entry.holder = coroutine ? coroutine->spawned() : std::source_location();

@@ -1,4 +1,4 @@
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/sync/detail/holder.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -20,7 +20,7 @@ bool current_owner_is_alone() noexcept {
 template <class Strength>
 void holder<Strength>::look([[maybe_unused]] const char* what, [[maybe_unused]] const char* remedy) noexcept {
   if constexpr (checked) {
-    const scheduled* me = current_context().strand();
+    const strand_state* me = current_context().strand();
     const void* mine = me;
     // ORDER: relaxed, pairs with nothing: see above.
     const bool held =
@@ -33,7 +33,7 @@ void holder<Strength>::look([[maybe_unused]] const char* what, [[maybe_unused]] 
 template <class Strength>
 void holder<Strength>::forget([[maybe_unused]] const char* what) noexcept {
   if constexpr (checked) {
-    const scheduled* me = current_context().strand();
+    const strand_state* me = current_context().strand();
     // ORDER: relaxed, pairs with nothing: see above.
     const void* const taker = coroutine_.exchange(nullptr, std::memory_order_relaxed);
     debug_expects(!me || !taker || taker == me, what,

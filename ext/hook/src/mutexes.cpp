@@ -20,8 +20,8 @@
 // then the thread blocks for ever, because that fiber cannot run. Detected cases are fatal.
 #include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/wait/detail/context_block.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/sync/event.hpp>
 
@@ -187,7 +187,7 @@ class unwinding_pause {
   }
 
  private:
-  hocket::detail::scheduled* self_;
+  hocket::detail::strand_state* self_;
 };
 
 void place_in_line::wait(time_point limit) noexcept {

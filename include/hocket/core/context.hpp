@@ -28,7 +28,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 class context;
 
 namespace detail {
-class scheduled;
+class strand_state;
 }  // namespace detail
 
 class stop_source;
@@ -105,11 +105,11 @@ class context {
 
   // The nearest scheduled coroutine upward, for which this context or a context around it was made. Null if no spawn
   // led here. Linear in the number of groups (when_all) in between.
-  detail::scheduled* coroutine() const noexcept;
+  detail::strand_state* coroutine() const noexcept;
 
   // Like coroutine(), if all of the coroutine runs under this context. Null for the concurrent children of a when_all:
   // the waits, locks and unwinding of a child are not those of the coroutine as a whole.
-  detail::scheduled* strand() const noexcept { return strand_; }
+  detail::strand_state* strand() const noexcept { return strand_; }
 
   // The address of coroutine(), for a thread that inspects `other` from outside. `other` may be released meanwhile, so
   // use the address for comparisons only. Null: no coroutine, or the system forbids the read
@@ -154,8 +154,8 @@ class context {
   // bindings.
   using disposer = void (*)(context& self) noexcept;
   context(context& parent, const context_options& options, const context& maker, std::source_location spawned,
-          detail::scheduled* strand, disposer dispose) noexcept;
-  context(context* parent, inheritance inherited, std::source_location spawned, detail::scheduled* strand,
+          detail::strand_state* strand, disposer dispose) noexcept;
+  context(context* parent, inheritance inherited, std::source_location spawned, detail::strand_state* strand,
           disposer dispose) noexcept;
   ~context() = default;
 
@@ -175,7 +175,7 @@ class context {
   inheritance inherited_;
   const char* const name_;
   const std::source_location spawned_;
-  detail::scheduled* const strand_;
+  detail::strand_state* const strand_;
   bool forks_ = false;
   bool block_ = false;
   bool of_many_ = false;
@@ -186,7 +186,7 @@ class context {
 };
 
 inline context::context(context& parent, const context_options& options, const context& maker,
-                        std::source_location spawned, detail::scheduled* strand, disposer dispose) noexcept
+                        std::source_location spawned, detail::strand_state* strand, disposer dispose) noexcept
     : parent_(&parent),
       inherited_{options.stop ? options.stop : parent.stop(),
                  options.deadline < parent.deadline() ? options.deadline : parent.deadline(), maker.bindings()},

@@ -12,18 +12,18 @@
 // does not check the coroutine's own deadline.
 #pragma once
 #include <hocket/base/detail/waited.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/core/thread/detail/run_queue.hpp>
 #include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
 // Throws the exception that unwinds a killed coroutine. Fatal if the coroutine is being unwound already.
-[[noreturn, HOCKET_COLD]] void unwind_killed(scheduled& self);
+[[noreturn, HOCKET_COLD]] void unwind_killed(strand_state& self);
 // Like unwind_killed(), if the code was killed. For code of any context (null: of none), because it may be in a group.
 void unwind_if_killed(const context* ctx);
 // Like unwind_if_killed(). Returns whether the code was cancelled.
@@ -57,7 +57,7 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
 
     const waited& await_resume() {
       context* const own = restore_context();
-      detail::scheduled* self = own ? own->strand() : nullptr;
+      detail::strand_state* self = own ? own->strand() : nullptr;
       if (!self || self->may_be_stopped()) [[unlikely]]
         return detail::check_stop(own);
       return detail::not_cancelled;

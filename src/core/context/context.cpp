@@ -10,7 +10,7 @@ context_ptr::~context_ptr() {
   if (ctx_) ctx_->release();
 }
 
-context::context(context* parent, inheritance inherited, std::source_location spawned, scheduled* strand,
+context::context(context* parent, inheritance inherited, std::source_location spawned, strand_state* strand,
                  disposer dispose) noexcept
     : parent_(parent),
       inherited_(std::move(inherited)),
@@ -19,14 +19,14 @@ context::context(context* parent, inheritance inherited, std::source_location sp
       strand_(strand),
       dispose_(dispose) {}
 
-scheduled* context::coroutine() const noexcept {
+strand_state* context::coroutine() const noexcept {
   const context* at = this;
   while (at && !at->strand_) at = at->parent();
   return at ? at->strand_ : nullptr;
 }
 
 struct context::plain final : context {
-  plain(context& above, const context_options& own, std::source_location where, scheduled* strand) noexcept
+  plain(context& above, const context_options& own, std::source_location where, strand_state* strand) noexcept
       : context(above, own, above, where, strand, &plain::free) {
     count_parent();
   }

@@ -63,7 +63,7 @@ bridge::bridge(std::coroutine_handle<> waiting)
     : ctx_(living_context()), run_{nullptr, waiting, current_executor()}, frame_(wait(*this).handle) {
   expect_no_lock(this_thread());
   leave_forked_call();  // another thread may resume and end it while await_suspend() goes on here, and begins others
-  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(true);
+  if (scheduled* self = scheduled_of(ctx_.coroutine())) self->waits_for_foreign(true);
 }
 
 void bridge::withdraw() noexcept {
@@ -84,7 +84,7 @@ void bridge::end() noexcept {
 
 void bridge::stop_waiting() noexcept {
   if (!std::exchange(waits_, false)) return;
-  if (scheduled* self = ctx_.coroutine()) self->waits_for_foreign(false);
+  if (scheduled* self = scheduled_of(ctx_.coroutine())) self->waits_for_foreign(false);
 }
 
 }}}  // namespace hocket::detail

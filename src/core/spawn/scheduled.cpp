@@ -25,13 +25,10 @@ const void* present_code() noexcept {
 
 scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_options& options, disposer dispose,
                      const context& maker) noexcept
-    : context(target.parent_context(),
-              {options.name, &own_stop_,
-               deadline_on(target.home(), options.within, options.name.c_str(), options.location)},
-              maker, options.location, this, dispose),
-      own_stop(parent()->stop()),
-      target_(target),
-      kind_(kind) {
+    : strand_state(target.parent_context(), kind, options.name,
+                   deadline_on(target.home(), options.within, options.name.c_str(), options.location), maker,
+                   options.location, dispose),
+      target_(target) {
   runnable::home = &target.home();
 }
 
@@ -72,8 +69,8 @@ runnable& scheduled::prepare(std::coroutine_handle<> start, const void* caller) 
 }
 
 void scheduled::tell_made() const noexcept {
-  const auto kind = kind_ == coroutine_kind::fiber ? observed_kind::fiber : observed_kind::task;
-  tell_created(id(), {kind, name(), spawned(), caller_, *this});
+  const auto observed = kind() == coroutine_kind::fiber ? observed_kind::fiber : observed_kind::task;
+  tell_created(id(), {observed, name(), spawned(), caller_, *this});
 }
 
 // --- in a batch
@@ -107,7 +104,7 @@ bool scheduled::begin() noexcept {
   thread_state& here = this_thread();
   begun_ = true;
   here.ctx = this;
-  migrates_ = (kind_ == coroutine_kind::task || migrates_) && here.seat.pool == &home();
+  migrates_ = (kind() == coroutine_kind::task || migrates_) && here.seat.pool == &home();
   listed_ = here.seat.running_on->coroutines();
   if (listed_) listed_->add(*this);
   if (own_stop_.killed_so_far()) {

@@ -1,8 +1,5 @@
-#include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/spawn/detail/spawn.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/spawn_target.hpp>
 
 #include <array>
 #include <cstdio>
@@ -24,14 +21,5 @@ void abort_on_unhandled(std::exception_ptr error, const context& ctx) noexcept {
         "keep its join_handle and await it, catch in it (a job has no handle), or set the target's on_unhandled",
         ctx.name(), ctx.spawned());
 }
-
-namespace detail {
-spawn_target& current_target() noexcept {
-  scheduled* self = current_context().coroutine();
-  expects(self != nullptr, "spawn was called without a target by code that is no spawned coroutine",
-          "name where it shall run: spawn(loop, f, ...)");
-  return self->target().for_children();
-}
-}  // namespace detail
 
 }}  // namespace hocket

@@ -1,7 +1,8 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/wait/detail/budget.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/core/wait/detail/suspension.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -61,7 +62,7 @@ late_start begin_later(void* wait, begin_after_pause begin, context* ctx) {
 
 // Where the running coroutine is queued: any worker of a pool may take one that migrates.
 executor& own_queue(const thread_state& here) noexcept {
-  const scheduled* const self = here.ctx ? here.ctx->strand() : nullptr;
+  const strand_state* const self = here.ctx ? here.ctx->strand() : nullptr;
   return here.seat.pool && self && self->migrates() ? *here.seat.pool : *here.seat.running_on;
 }
 
@@ -81,7 +82,7 @@ bool can_pause() noexcept {
   thread_state& thread = this_thread();
   if (restart_budget_by_time()) return false;
   refill_budget(thread);
-  const scheduled* const self = thread.ctx ? thread.ctx->strand() : nullptr;
+  const strand_state* const self = thread.ctx ? thread.ctx->strand() : nullptr;
   return thread.seat.running_on && !thread.eager && !(self && self->unwinding()) && !leaving_by_failure();
 }
 

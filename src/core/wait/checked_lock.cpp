@@ -1,7 +1,7 @@
 #include <hocket/core/checked_lock.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/core/wait/detail/lock_check.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 
 #include <cstdio>
 
@@ -25,7 +25,7 @@ void lock_record::on_unlock() noexcept {
 void wait_under_lock(const lock_record& held, const context* ctx, const std::source_location& at) noexcept {
   char text[200];
   std::snprintf(text, sizeof text, "a coroutine waited while its thread holds the lock \"%.100s\"", held.name());
-  const scheduled* self = ctx ? ctx->strand() : nullptr;
+  const strand_state* self = ctx ? ctx->strand() : nullptr;
   fatal(text,
         "unlock it before you await anything, possible at once or not, or use hocket::mutex, which may be held over a "
         "wait",

@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/wait/detail/context_block.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace {
 
 // The own context of the fiber that runs; null where no fiber does.
 context* own_context_of_fiber() noexcept {
-  scheduled* self = current_context().strand();
+  strand_state* self = current_context().strand();
   const bool own = self && self->kind() == coroutine_kind::fiber && self == &current_context();
   return own && !this_thread().eager ? self : nullptr;
 }

@@ -1,8 +1,8 @@
 // A wait as others see it: a dump, while the threads stand still, and observers.
 #include <hocket/core/context.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/core/wait/detail/suspension.hpp>
 
 #include <exception>
@@ -81,7 +81,7 @@ bool suspension::tell_committed() const noexcept {
 
 // Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
 coroutine_id suspension::observed_as() const noexcept {
-  const detail::scheduled* const whole = ctx_->coroutine();
+  const detail::strand_state* const whole = ctx_->coroutine();
   return whole ? whole->id() : coroutine_id(handle.address());
 }
 

@@ -1,6 +1,6 @@
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 
 #include <new>
 
@@ -21,7 +21,7 @@ bool was_too_late(wait_end how) noexcept {
 
 failure failure_of(wait_end how) {
   if (how == wait_end::killed) {
-    if (scheduled* self = current_context().strand()) self->begin_unwinding();
+    if (strand_state* self = current_context().strand()) self->begin_unwinding();
     throw_unwinding();
   }
   return failure(was_too_late(how) ? errc::deadline_exceeded : errc::cancelled);

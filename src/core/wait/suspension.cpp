@@ -2,10 +2,10 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/core/wait/detail/suspension.hpp>
 #include <hocket/core/wait/detail/wait_room.hpp>
 
@@ -82,7 +82,7 @@ void suspension::arm_in(const thread_state& here, context& ctx, std::coroutine_h
           "start it with spawn, run or sync_wait, so that somebody can resume it");
   if (whom) expect_no_lock(here, options.at);
   ctx_ = &ctx;
-  scheduled* const self = ctx.strand();
+  strand_state* const self = ctx.strand();
   if (self && options.ignore != stop_level::kill) self->expect_no_unwinding(location_of(options.at));
   claim_.arm();
   finished_ = false;
@@ -128,7 +128,7 @@ bool suspension::stopped_before() const noexcept {
 
 // What is shown of a coroutine that waits. From here on another thread may show it, too.
 void suspension::begin_observed_wait() noexcept {
-  if (scheduled* self = ctx_->strand()) self->waits(*this);
+  if (strand_state* self = ctx_->strand()) self->waits(*this);
   if (observed()) [[unlikely]]
     tell_suspended();
 }
@@ -182,7 +182,7 @@ bool suspension::commit_first(waiter& entry, wait_source& source) noexcept {
   if (has_deadline || ignore_ >= stop_level::kill || (stop && stop->may_be_requested())) return false;
   entry.join(*this, source);
   claim_.commit_first(1u + (stop != nullptr));
-  if (scheduled* self = ctx_->strand()) self->waits(*this);
+  if (strand_state* self = ctx_->strand()) self->waits(*this);
   stop_ = stop;
   if (stop) {
     if (stop->attach(*this, heeded()) != stop_level::none) [[unlikely]]
@@ -203,7 +203,7 @@ bool suspension::take_commit_back() noexcept {
 
 // Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
 bool suspension::go_straight_on(bool told, const waiter* unlisted) noexcept {
-  if (scheduled* self = ctx_->strand()) self->waits(*this);
+  if (strand_state* self = ctx_->strand()) self->waits(*this);
   if (!claim_.drop(1 + release_all(unlisted))) return true;
   if (told && observed()) [[unlikely]]
     tell_gone_on();
@@ -213,7 +213,7 @@ bool suspension::go_straight_on(bool told, const waiter* unlisted) noexcept {
 wait_end suspension::finish() noexcept {
   finished_ = true;
   this_thread().ctx = ctx_;
-  if (scheduled* self = ctx_->strand()) self->runs_again();
+  if (strand_state* self = ctx_->strand()) self->runs_again();
   return static_cast<wait_end>(claim_.state());
 }
 
@@ -228,7 +228,7 @@ template <class Options>
                                                               const Options& options) noexcept {
   const thread_state& here = this_thread();
   context& ctx = own_context(here);
-  scheduled* const self = ctx.strand();
+  strand_state* const self = ctx.strand();
   void* memory = self ? self->take_room() : nullptr;
   if (!memory) [[unlikely]] {
     memory = allocate_room();

@@ -1,5 +1,5 @@
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/core/wait/detail/wait_room.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -11,11 +11,11 @@ wait_end wait_room::finish() noexcept {
   const wait_end how = static_cast<wait_end>(wait.claim_.state());
   wait.finished_ = true;
   this_thread().ctx = wait.ctx_;
-  scheduled* const self = wait.ctx_->strand();
+  strand_state* const self = wait.ctx_->strand();
   if constexpr (debug_checks) this->~wait_room();
   if (self) [[likely]] {
     self->runs_again();
-    if (keeps_rooms && self->keep_room(*this)) [[likely]]
+    if (keeps_rooms && self->store_room(*this)) [[likely]]
       return how;
   }
   release(this);

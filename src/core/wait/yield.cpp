@@ -13,7 +13,7 @@ using namespace detail;
 // saves no registers.
 bool yield::awaiter::queue(thread_state& thread, std::coroutine_handle<> handle) noexcept {
   stealable_queue* const stealable = thread.seat.stealable;
-  const scheduled* const self = ctx_ ? ctx_->strand() : nullptr;
+  const strand_state* const self = ctx_ ? ctx_->strand() : nullptr;
   if (stealable && self && self->migrates() && stealable->try_push_into_room(handle)) [[likely]]
     return true;
   return queue_elsewhere(thread.seat, handle);
@@ -22,7 +22,7 @@ bool yield::awaiter::queue(thread_state& thread, std::coroutine_handle<> handle)
 bool yield::awaiter::queue_elsewhere(const executor_seat& seat, std::coroutine_handle<> handle) noexcept {
   expects(seat.running_on != nullptr, "a coroutine yielded outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
-  const scheduled* self = ctx_ ? ctx_->strand() : nullptr;
+  const strand_state* self = ctx_ ? ctx_->strand() : nullptr;
   const bool migrates = seat.stealable && self && self->migrates();
   if (migrates ? seat.stealable->try_push(handle) : seat.ready && seat.ready->try_push(handle)) return true;
   std::construct_at(&run_, runnable{nullptr, handle, migrates ? seat.pool : seat.running_on});
@@ -32,14 +32,14 @@ bool yield::awaiter::queue_elsewhere(const executor_seat& seat, std::coroutine_h
 
 namespace detail {
 
-void unwind_killed(scheduled& self) {
+void unwind_killed(strand_state& self) {
   self.expect_no_unwinding();
   self.begin_unwinding();
   throw_unwinding();
 }
 
 void unwind_if_killed(const context* ctx) {
-  if (scheduled* self = ctx ? ctx->strand() : nullptr) {
+  if (strand_state* self = ctx ? ctx->strand() : nullptr) {
     if (self->killed()) unwind_killed(*self);
   } else if (ctx && ctx->stop() && ctx->stop()->killed()) {
     throw_unwinding();

@@ -37,11 +37,11 @@ constexpr bool shares = detail::sanitizer != detail::sanitizer_kind::asan;
 // Where the coroutines that are looked at wait. A look comes when nothing else is ready.
 struct rooms_seen {
   std::set<const void*> rooms;
-  std::vector<detail::scheduled*> watched;
+  std::vector<detail::strand_state*> watched;
 
   void watch() { watched.push_back(current_context().coroutine()); }
   void look() {
-    for (detail::scheduled* one : watched)
+    for (detail::strand_state* one : watched)
       if (one->waiting_for()) rooms.insert(one->waiting_for());
   }
 };

@@ -56,7 +56,7 @@ TEST_CASE("a task that begins at a worker migrates afterwards") {
   runtime rt(numbered(2));
   auto migrates = [](runtime& on) -> task<bool> {
     const context& self = current_context();
-    co_return self.strand() && self.strand()->migrates() && &self.strand()->home() == &on;
+    co_return self.strand() && self.strand()->migrates() && &detail::scheduled_of(self.strand())->home() == &on;
   };
   detail::worker_at second(rt, 1);
   CHECK(sync_wait(spawn(second, migrates, std::ref(rt))));

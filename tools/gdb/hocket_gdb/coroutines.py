@@ -176,8 +176,8 @@ class Wait:
 
     def coroutine(self):
         """Whose wait it is; None if it is a thread's."""
-        coroutine = self.suspension["ctx_"].target()["strand_"].target()
-        return Coroutine(self.library, coroutine) if coroutine else None
+        address = self.suspension["ctx_"].target()["strand_"].word()  # of its strand_state, and of the scheduled
+        return Coroutine(self.library, self.library.at("detail::scheduled", address)) if address else None
 
     def source(self):
         """What is waited for, in words: the type of the primitive and its address, or whose end."""
@@ -193,4 +193,5 @@ class Wait:
         return f"{what(word(source)) or kind} {source:#x}"
 
     def source_in_scheduled(self):
-        return next(base.bitpos // 8 for base in self.library.type("detail::scheduled").fields() if base.name.endswith("::wait_source"))
+        bases = self.library.type("detail::strand_state").fields()
+        return next(base.bitpos // 8 for base in bases if base.name.endswith("::wait_source"))

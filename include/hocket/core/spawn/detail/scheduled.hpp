@@ -1,9 +1,9 @@
 // A scheduled coroutine: what spawn allocates for it, whatever its kind.
 //
-// One object is everything that is known of the coroutine from spawn to the last reference: its context (which it *is*,
-// so that whoever has a context finds the coroutine), its stop source, the link to its target, what it waits for, how
-// it ended, and (in scheduled_result) its result. The frame or stack of the coroutine is gone when it has ended; this
-// object stays for the join_handle.
+// One object is everything that is known of the coroutine from spawn to the last reference: the state of its strand,
+// with its context and stop source (core/wait/detail/strand_state.hpp), the link to its target, how it ended, and (in
+// scheduled_result) its result. The frame or stack of the coroutine is gone when it has ended; this object stays for
+// the join_handle.
 //
 // References (the context's count): the run and the join_handle hold one together, which whoever comes last of the end
 // and the drop of the handle gives up; every context below holds one. So from its end on (2. below) the run leaves the
@@ -25,7 +25,7 @@
 // goes to on_unhandled (3. below, or drop_handle() if nothing was taken).
 //
 // Who may touch what. Constant: the context, target, home (the start's, in the runnable). The coroutine's own thread:
-// waits_, room_, begun_, foreign_, unwinding_, the registry's links. Written before `ended`, read after it: ending_,
+// its strand_state, begun_, foreign_, the registry's links. Written before `ended`, read after it: ending_,
 // error_, unhandled_ and the result. The handle's owner: taken_. Any thread: request(), the join word.
 //
 // The end, as numbered steps (finish(), on the home executor, off the coroutine's stack):
@@ -34,15 +34,12 @@
 //   3. if the handle is gone, an exception goes to on_unhandled, and the reference is given up;
 //   4. the target is told (it may be destroyed from then on).
 #pragma once
-#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/context/detail/stop_link.hpp>
-#include <hocket/core/observer.hpp>
 #include <hocket/core/spawn/detail/outcome_kind.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/core/wait/detail/suspension.hpp>
 #include <hocket/core/wait/detail/unwind.hpp>
 #include <exception>
@@ -55,18 +52,6 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 enum class activity : std::uint8_t { unstarted, ready, waiting, waiting_foreign, ended };
 
 class registry;
-
-// A base, so that it lies next to the context: what a yield asks is in one line of the cache for most.
-struct own_stop {
-  explicit own_stop(stop_source* above) noexcept : own_stop_(above) {}
-  late_stop_source own_stop_;
-};
-
-// Behind those: what each wait writes.
-struct own_wait {
-  const suspension* waits_ = nullptr;
-  wait_room* room_ = nullptr;
-};
 
 // At check level `debug`: the thread or coroutine that has the coroutine's batch.
 template <bool checks>
@@ -84,69 +69,22 @@ struct batch_mark<false> {
   static const void* get() noexcept { return nullptr; }
 };
 
-class scheduled : public context,
-                  private own_stop,
-                  private own_wait,
-                  public list_node,
-                  private runnable,
-                  private wait_source {
+// A base, so that it lies in the last byte of the strand's state.
+struct begun_mark {
+  bool begun_ = false;
+};
+
+class scheduled : public strand_state, private begun_mark, public list_node, private runnable {
  public:
   spawn_target& target() const noexcept { return target_; }
   executor& home() const noexcept { return *runnable::home; }
-  coroutine_kind kind() const noexcept { return kind_; }
-  coroutine_id id() const noexcept { return coroutine_id(this); }
-  // Its home has several threads, and any of them may resume it: it was spawned on a runtime, and is a task, or a fiber
-  // that is migratable. From its first run on; other fibers stay where they ran first.
-  bool migrates() const noexcept { return migrates_ && stays_ == 0; }
-  // From stay() until may_migrate(), on its thread, counted: a part of it waits by itself, an eager body, and what they
-  // share is not protected.
-  void stay() noexcept { ++stays_; }
-  void may_migrate() noexcept { --stays_; }
-  // Meanwhile what it holds and waits for is perhaps that of the part, or not all of it.
-  bool in_parts() const noexcept { return stays_ != 0; }
-  // A fiber's, on its thread: whether it migrates from now on, or before its first run, if it can. Gives what was
-  // before.
-  bool set_migratable(bool migrates) noexcept { return std::exchange(migrates_, migrates); }
-
-  // Any thread. Its waits end with operation_canceled, or by unwinding it.
-  void request(stop_level level) noexcept { own_stop_.request(level); }
-  // Any thread. A deadline that others keep for it has passed: a cancel, but its waits, and those of what it spawned in
-  // its scopes, end with timed_out, unless it was stopped before.
-  void request_time_out() noexcept { own_stop_.request_time_out(); }
-  bool timed_out() const noexcept { return own_stop_.timed_out(); }
-  stop_level requested() const noexcept { return own_stop_.requested(); }  // this and the next: by its own code
-  bool killed() const noexcept { return own_stop_.killed(); }
-  bool may_be_stopped() const noexcept { return own_stop_.may_be_requested(); }
-  void prefetch() const noexcept { hocket::detail::prefetch(&own_stop_); }  // what killed() asks
-
   // On the thread of its home: what it is doing.
   activity state() const noexcept;
-  const suspension* waiting_for() const noexcept { return waits_; }
   const void* spawned_by() const noexcept { return caller_; }  // an address in the code that called spawn
-
-  // --- for suspensions and executors, on the coroutine's own thread
-  void waits(const suspension& wait) noexcept { waits_ = &wait; }
-  void runs_again() noexcept { waits_ = nullptr; }
-  // The room of its waits, which it keeps between them (core/wait/detail/wait_room.hpp). Null: it has none, or a wait
-  // has it.
-  wait_room* take_room() noexcept { return std::exchange(room_, nullptr); }
-  // False: it has one already.
-  [[nodiscard]] bool keep_room(wait_room& room) noexcept {
-    if (room_) return false;
-    room_ = &room;
-    return true;
-  }
+  // By its own code: a wait for a foreign awaitable begins, or is over.
   void waits_for_foreign(bool waits) noexcept {
     // ORDER: relaxed, pairs with the load in state(): a number for those who look while its threads stand still.
     foreign_.fetch_add(waits ? 1 : ~std::uint32_t{0}, std::memory_order_relaxed);
-  }
-  bool unwinding() const noexcept { return unwinding_; }
-  void begin_unwinding() noexcept { unwinding_ = true; }
-  void end_unwinding() noexcept { unwinding_ = false; }  // of a part of it that others may still await: an eager body
-  // Code of the coroutine is about to wait.
-  void expect_no_unwinding(const std::source_location& at = {}) const noexcept {
-    expects(!unwinding_, "code waited while its coroutine was being killed",
-            "destructors and catch (...) blocks that unwinding runs must not wait", name(), at);
   }
 
   // --- for the kinds (fiber/spawn.hpp, coro/spawn.hpp)
@@ -205,7 +143,7 @@ class scheduled : public context,
   static constexpr std::uintptr_t open = 0, over = 1, dropped = 2, stopped = 3;  // more: a waiter
 
   void expect_unwound() const noexcept {
-    expects(!unwinding_, "a coroutine swallowed the exception that unwinds it",
+    expects(!unwinding(), "a coroutine swallowed the exception that unwinds it",
             "a catch (...) in its body must rethrow: catch the types that you handle", name());
   }
   const char* what() const noexcept override { return "the end of a coroutine"; }
@@ -226,21 +164,19 @@ class scheduled : public context,
     unhandled_handler unhandled_;   // then, of the target, if an exception has left it
   };
   union {
-    std::error_code refusal_{};  // until it begins
-    std::exception_ptr error_;   // if an exception has left it
+    std::error_code refusal_;   // written by enroll() and refuse(), until it begins
+    std::exception_ptr error_;  // if an exception has left it
   };
   registry* listed_ = nullptr;  // where it is listed
   atomic<std::uintptr_t> joiner_{open};
   [[no_unique_address]] batch_mark<debug_checks> held_by_;
-  std::uint32_t stays_ = 0;
   atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
-  const coroutine_kind kind_;
-  bool begun_ = false;
-  bool migrates_ = false;
-  bool unwinding_ = false;
   bool taken_ = false;
   outcome_kind ending_ = outcome_kind::none;  // last: what is derived has its first bytes behind it
 };
+
+// The coroutine of a strand. Null of null: there is no cost, since both have one address.
+inline scheduled* scheduled_of(strand_state* strand) noexcept { return static_cast<scheduled*>(strand); }
 
 // With its result, for the join_handle<T>. There is one if the coroutine ended with outcome_kind::value.
 template <class T>

@@ -49,6 +49,7 @@
 #include <hocket/core/thread/detail/timer.hpp>
 #include <hocket/core/wait/detail/claim.hpp>
 #include <hocket/core/wait/detail/grant.hpp>
+#include <hocket/core/wait/detail/wait_source.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -57,48 +58,9 @@ class context;
 class coroutine_id;
 
 namespace detail {
-
-class scheduled;
 struct thread_state;
-
 struct wait_room;
-
 }  // namespace detail
-
-namespace primitive {
-
-// A primitive, as its waiters see it.
-class wait_source {
- public:
-  // What it is, for people: "mutex", "semaphore". A literal.
-  virtual const char* what() const noexcept = 0;
-
-  // The name of what it is about, as the coroutine that is joined; null if it has none. Lives as long as the source.
-  virtual const char* subject() const noexcept { return nullptr; }
-
-  // The coroutine that must go on before this can be granted, if it is one, and known: who holds the mutex, who is
-  // joined. For those who look at a wait while its threads stand still; to be compared only, since it may have ended.
-  virtual const void* holder() const noexcept { return nullptr; }
-
-  // What can be counted of its state, for those who look in the same way, and for people: {"held by", 3, "reader"}.
-  struct tally {
-    const char* words = nullptr;  // literals; null: nothing
-    std::size_t count = 0;
-    const char* thing = nullptr;  // one of them
-  };
-  virtual tally counted() const noexcept { return {}; }
-
-  // Any thread, without locks: takes `entry` out of the list. True: it was in, and nobody will pop it any more.
-  [[nodiscard]] virtual bool detach(waiter& entry) noexcept = 0;
-
-  // Takes back what was granted to `entry` and never consumed, and gives it to the next (a permit, an item).
-  virtual void pass_on(waiter& entry) noexcept = 0;
-
- protected:
-  ~wait_source() = default;
-};
-
-}  // namespace primitive
 
 namespace detail {
 

@@ -19,7 +19,7 @@
 //
 // Threads. The room belongs to the strand (core/context.hpp), as what it waits for does. One thread at a time takes and
 // keeps the room: what waits beside the strand in its context (an eager body, a task that a foreign coroutine awaits)
-// keeps the strand from migrating meanwhile (scheduled::stay()). Children that run beside each other have no strand,
+// keeps the strand from migrating meanwhile (strand_state::pin()). Children that run beside each other have no strand,
 // and so no room in common.
 #pragma once
 #include <hocket/core/wait/detail/suspension.hpp>
