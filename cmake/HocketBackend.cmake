@@ -1,7 +1,7 @@
 # The back end of the machine switch (include/hocket/context/detail/switch.hpp). It gives
 #
 #   HOCKET_BACKEND_NUMBER    what base/detail/platform/config.hpp is told: 0 native, 1 ucontext, 2 thread
-#   HOCKET_SWITCH_FOLDER     where it lies below context/: that name, or the architecture
+#   HOCKET_SWITCH_FOLDER     where it lies below context/: that name (os_thread for thread), or the architecture
 #
 # Only an architecture with assembly of its own has the stubs behind a fiber's handle, too: elsewhere conforming mode is
 # implied.
@@ -24,7 +24,7 @@ if(HOCKET_BACKEND_NUMBER LESS 0)
 endif()
 
 if(HOCKET_BACKEND)
-  set(HOCKET_SWITCH_FOLDER ${HOCKET_BACKEND})
+  string(REGEX REPLACE "^thread$" os_thread HOCKET_SWITCH_FOLDER ${HOCKET_BACKEND})
 else()
   set(HOCKET_SWITCH_FOLDER "${HOCKET_ARCHITECTURE}")
 endif()

@@ -1,11 +1,14 @@
-# The package: headers and libraries of the layers that were built, a CMake package whose components are the layers,
-# pkg-config files, the licence. Everything can be moved after installation: no absolute path is written.
+# The package: headers and libraries of the layers that were built, a CMake package whose components are the layers and their
+# parts, pkg-config files, the licence. Everything can be moved after installation: no absolute path is written.
 include(CMakePackageConfigHelpers)
 
 get_property(HOCKET_LAYER_TARGETS GLOBAL PROPERTY HOCKET_LAYER_TARGETS)
 set(HOCKET_COMPONENTS ${HOCKET_LAYER_TARGETS})
 list(TRANSFORM HOCKET_COMPONENTS REPLACE "^hocket_" "")
+get_property(parts GLOBAL PROPERTY HOCKET_PART_TARGETS)
+list(TRANSFORM parts REPLACE "^hocket_" "")
 set(layers ${HOCKET_COMPONENTS})
+list(REMOVE_ITEM layers ${parts})
 get_property(HOCKET_UMBRELLA_TARGETS GLOBAL PROPERTY HOCKET_UMBRELLA_TARGETS)
 foreach(target IN LISTS HOCKET_UMBRELLA_TARGETS)
   get_target_property(name ${target} EXPORT_NAME)
@@ -122,13 +125,14 @@ function(hocket_pkg_config HOCKET_PC_NAME HOCKET_PC_DESCRIPTION)
   install(FILES "${PROJECT_BINARY_DIR}/${HOCKET_PC_NAME}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 
+set(HOCKET_CORE_PARTS core_spawn core_wait core_context core_thread)
 set(HOCKET_STACKLESS_LAYERS pool manager net io runtime sync coro time)
 hocket_pkg_config(hocket-stackless "coroutines without stacks: tasks, generators, loop and primitives"
-  LAYERS ${HOCKET_STACKLESS_LAYERS} core base)
+  LAYERS ${HOCKET_STACKLESS_LAYERS} ${HOCKET_CORE_PARTS} base)
 hocket_pkg_config(hocket-io-memory "networks in memory, to test protocols from a seed" LAYERS io_memory REQUIRES hocket-stackless)
 if(HOCKET_STACKFUL)
   hocket_pkg_config(hocket "coroutines with and without stacks on one scheduler"
-    LAYERS ${HOCKET_STACKLESS_LAYERS} fiber stack context core base)
+    LAYERS ${HOCKET_STACKLESS_LAYERS} fiber stack context ${HOCKET_CORE_PARTS} base)
   hocket_pkg_config(hocket-fiber "the same as hocket" REQUIRES hocket)
   hocket_pkg_config(hocket-model "model checker for code on hocket's atomics" LAYERS model REQUIRES hocket)
 else()

@@ -1,5 +1,5 @@
-# One CMake target per layer. `layers.txt` states which layers a layer may include; the same edges are linked here,
-# so a target cannot reach a header that its layer must not see.
+# One CMake target per layer, and per part of a layer. `layers.txt` states which layers and parts each may include; the same
+# edges are linked here, so a target cannot reach a header that its layer must not see.
 
 # The assertion level, the mode and the back end change the layout of types or inline code, so they are part of the
 # layout symbol (base/detail/platform/layout.hpp): every user of a target receives them as compile definitions.
@@ -18,9 +18,10 @@ set(HOCKET_DEFINITIONS HOCKET_CHECKS=${HOCKET_CHECKS_LEVEL} HOCKET_CONFORMING=$<
   HOCKET_BACKEND=${HOCKET_BACKEND_NUMBER} HOCKET_PORTABLE=$<BOOL:${HOCKET_PORTABLE}>
   HOCKET_LOCK_OWNERS=$<BOOL:${HOCKET_LOCK_OWNERS}>)
 
-# hocket_layer(<name> [INTERFACE] [SOURCES ...] [DEPENDS <layer>...])
+# hocket_layer(<name> [INTERFACE] [PART_OF <layer>] [SOURCES ...] [DEPENDS <layer>...]): a part has its headers in the folder
+# of its layer.
 function(hocket_layer name)
-  cmake_parse_arguments(arg "INTERFACE" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "INTERFACE" "PART_OF" "SOURCES;DEPENDS" ${ARGN})
   set(target hocket_${name})
   if(arg_INTERFACE)
     add_library(${target} INTERFACE)
@@ -46,6 +47,9 @@ function(hocket_layer name)
     target_link_libraries(${target} ${scope} ${arg_DEPENDS})
   endif()
   set_property(GLOBAL APPEND PROPERTY HOCKET_LAYER_TARGETS ${target})
+  if(arg_PART_OF)
+    set_property(GLOBAL APPEND PROPERTY HOCKET_PART_TARGETS ${target})
+  endif()
 endfunction()
 
 # hocket_umbrella(<name> <layer or umbrella>...): several layers as one target.

@@ -15,8 +15,8 @@ from readme import Readme, block_with  # noqa: E402
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
 STACKFUL = {"context", "stack", "fiber", "model"}
 # The components that a consumer uses, and the pkg-config module of each.
-USED = {"coro": "hocket-stackless", "fiber": "hocket-fiber", "io_memory": "hocket-io-memory",
-        "model": "hocket-model"}
+USED = {"core_thread": "hocket-stackless", "core": "hocket-stackless", "coro": "hocket-stackless", "fiber": "hocket-fiber",
+        "io_memory": "hocket-io-memory", "model": "hocket-model"}
 EXTENSIONS = {"asio": "hocket-asio", "gc": "hocket-gc", "gc_boehm": "hocket-gc-boehm", "hook": "hocket-hook", "pg": "hocket-pg",
               "redis": "hocket-redis"}
 
@@ -52,6 +52,7 @@ class Package:
         self.folder = folder
         self.prefix = folder / "moved"
         self.layers = settings["layers"].split(";")
+        self.folders = [name for name in self.layers if name not in settings["parts"].split(";")]
         self.extensions = settings["extensions"].split()
         self.components = [name for name in USED if name in self.layers]
 
@@ -82,12 +83,13 @@ class Package:
 
 
 def check_files(package):
-    """The licence is there, each layer's headers are, and a layer that was not built left nothing."""
+    """The licence is there, each layer's headers are, and a layer that was not built left nothing. A part has its headers in
+    the folder of its layer."""
     given, prefix = package.settings, package.prefix
     require((prefix / given["docdir"] / "LICENSE").is_file(), "LICENSE is not installed")
     headers = {path.name for path in (prefix / given["includedir"] / "hocket").iterdir() if path.is_dir()}
     extensions = {name.split("_")[0] for name in package.extensions}  # a part has its headers in the folder of the whole
-    require(headers == {*package.layers, *extensions}, f"headers of {sorted(headers)}, layers {package.layers}")
+    require(headers == {*package.folders, *extensions}, f"headers of {sorted(headers)}, layers {package.folders}")
     for text in [*prefix.rglob("*.cmake"), *prefix.rglob("*.pc")]:
         require(str(package.folder) not in text.read_text(), f"{text.name} holds the path it was installed to")
 

@@ -57,7 +57,7 @@ def stackless(folder, ending):
 
 def sources_of(root, portable):
     """Of such a build: where two files are alternatives, the one that src/*/CMakeLists.txt takes."""
-    others = {"thread", "native" if portable else "portable", *(["native"] if portable else ["conforming"])}
+    others = {"os_thread", "native" if portable else "portable", *(["native"] if portable else ["conforming"])}
     return [path for path in stackless(root / "src", ".cpp") if path.parent.name not in others]
 
 

@@ -1,8 +1,12 @@
 """Layers: an include goes only downward.
 
-layers.txt gives each layer the layers that it may include. Every include of a hocket header, public or private, keeps
-to that and names no extension; a private header stays within its layer, and extensions include none; src/<layer>/CMakeLists.txt links exactly the layers of the list, so
-the build says the same; an umbrella that is said to be stackless reaches no stackful layer.
+layers.txt gives each layer the layers that it may include, and each part of a layer the parts below it. Every include of a
+hocket header, public or private, keeps to that and names no extension. A private header stays within its layer, and
+extensions include none. src/<layer>/CMakeLists.txt and src/<layer>/<part>/CMakeLists.txt link exactly what the list says,
+so the build says the same. An umbrella that is said to be stackless reaches no stackful layer.
+
+Each file of a layer with parts lies in the folder of a part, in include and in src. The exceptions are public headers: the
+list says the part of each. The target of the layer is the sum of its parts.
 """
 import collections
 import re
@@ -15,10 +19,11 @@ STACKFUL = {"context", "stack", "fiber"}
 
 # below: the layers and parts that it may include. headers: of a part, the public ones in the folder of its layer.
 Layer = collections.namedtuple("Layer", "below headers")
+PLACE = re.compile(r"(?:include/hocket|src)/(?P<layer>[^/]+)/(?P<rest>.+)")
 
 
 def read(tree):
-    """{layer or part: Layer}, as the list has them. The name of a part is that of its layer, a slash and its folder."""
+    """{layer or part: Layer}, as the list has them. A part is named by its layer, a slash and its folder."""
     layers = {}
     for line in tree.lines(LIST) if LIST in tree.texts else []:
         name, colon, rest = line.partition("#")[0].partition(":")
@@ -35,17 +40,47 @@ def parts_of(layers, layer):
 
 def layer_of(path):
     """The layer of a source or header, or None: tests, the lab and umbrellas are of none."""
-    match = re.match(r"(?:include/hocket|src)/([^/]+)/", path)
-    return match.group(1) if match else None
+    match = PLACE.match(path)
+    return match.group("layer") if match else None
+
+
+def part_of(path, layers):
+    """The part of a source or header. Where there is none, its layer."""
+    match = PLACE.match(path)
+    folder, _, rest = match.group("rest").partition("/")
+    named = f"{match.group('layer')}/{folder}"
+    if rest:
+        return named if named in layers else match.group("layer")
+    holders = (part for part in parts_of(layers, match.group("layer")) if folder in layers[part].headers)
+    return next(holders, match.group("layer")) if path.startswith("include/") else match.group("layer")
+
+
+def may_include(layers, upper, lower):
+    """Whether the list lets one layer or part include another one: it names the other one, or the layer of that part."""
+    below = layers[upper].below
+    return lower == upper or lower in below or lower.partition("/")[0] in below
 
 
 def check_lattice(layers):
     done = set()
     for name, layer in layers.items():
-        for lower in layer.below:
+        for lower in [*layer.below, *([name.partition("/")[0]] if "/" in name else [])]:
             if lower not in done:
                 yield Finding(LIST, 0, f"{name} names {lower}, which no line above declares")
         done.add(name)
+
+
+def check_headers(tree, layers):
+    """The list has each public header of a layer with parts once, and no other."""
+    for part in [name for name in layers if "/" in name]:
+        folder = f"include/hocket/{part.partition('/')[0]}"
+        for header in layers[part].headers:
+            if f"{folder}/{header}" not in tree.texts:
+                yield Finding(LIST, 0, f"{part} has {header}: there is no {folder}/{header}")
+    listed = collections.Counter((name.partition("/")[0], header) for name in layers for header in layers[name].headers)
+    for (layer, header), count in listed.items():
+        if count > 1:
+            yield Finding(LIST, 0, f"{header} of {layer} is in {count} parts")
 
 
 def check_includes(tree, layers):
@@ -56,15 +91,27 @@ def check_includes(tree, layers):
         if layer not in layers:
             yield Finding(path, 1, f"folder {layer} is not a layer of {LIST}")
             continue
+        part = part_of(path, layers)
+        if part == layer and parts_of(layers, layer):
+            yield Finding(path, 1, f"in no part of {layer}: move it to the folder of a part, or list a public header in {LIST}")
+            continue
         for line, name in tree.includes(path):
-            target = tree.resolve(path, name)
-            if target is None and not name.startswith("hocket/"):
-                continue
-            other = layer_of(target) if target else name.split("/")[1]
-            if target and target.startswith("src/") and other != layer:
-                yield Finding(path, line, f"{name} is private to layer {other}")
-            elif other != layer and other not in layers[layer].below:
-                yield Finding(path, line, f"layer {layer} must not include {name} (see {LIST})")
+            yield from check_include(tree, layers, (path, line), part, name)
+
+
+def check_include(tree, layers, place, part, name):
+    """An include by a file of the layer or part."""
+    target = tree.resolve(place[0], name)
+    if target is None and not name.startswith("hocket/"):
+        return
+    other = layer_of(target or f"include/{name}")
+    if target and target.startswith("src/") and other != part.partition("/")[0]:
+        yield Finding(*place, f"{name} is private to layer {other}")
+        return
+    if target and other in layers:
+        other = part_of(target, layers)
+    if other is None or not may_include(layers, part, other):
+        yield Finding(*place, f"{'part' if '/' in part else 'layer'} {part} must not include {name} (see {LIST})")
 
 
 def check_extensions(tree):
@@ -80,13 +127,15 @@ def check_links(tree, layers):
         if path not in tree.texts:
             continue
         text = re.sub(r"#.*", "", tree.texts[path])
-        call = re.search(r"hocket_layer\(\s*" + layer + r"\b([^)]*)\)", text)
+        target = layer.replace("/", "_")
+        call = re.search(r"hocket_layer\(\s*" + target + r"\b([^)]*)\)", text)
         if not call:
-            yield Finding(path, 1, f"no hocket_layer({layer} ...)")
+            yield Finding(path, 1, f"no hocket_layer({target} ...)")
             continue
         linked = call.group(1).partition("DEPENDS")[2].split()
-        if sorted(linked) != sorted(below):
-            yield Finding(path, 1, f"DEPENDS {' '.join(linked)}: {LIST} says {' '.join(below)}")
+        expected = [name.replace("/", "_") for name in [*below, *parts_of(layers, layer)]]
+        if sorted(linked) != sorted(expected):
+            yield Finding(path, 1, f"DEPENDS {' '.join(linked)}: {LIST} says {' '.join(expected)}")
 
 
 def reach(tree, path, seen):
@@ -109,5 +158,5 @@ def check(tree):
     layers = read(tree)
     if not layers:
         return [Finding(LIST, 0, "no layer is declared")]
-    return [*check_lattice(layers), *check_includes(tree, layers), *check_extensions(tree), *check_links(tree, layers),
-            *check_umbrellas(tree)]
+    return [*check_lattice(layers), *check_headers(tree, layers), *check_includes(tree, layers), *check_extensions(tree),
+            *check_links(tree, layers), *check_umbrellas(tree)]

@@ -18,6 +18,7 @@ from check.tools import Unavailable  # noqa: E402
 from check.tree import Tree  # noqa: E402
 
 LAYERS = "base:\ncore: base\ncontext: base\nfiber: base core context\n"
+PARTS = "base:\ncore: base\ncore/low: base | a.hpp\ncore/high: base core/low | b.hpp\nfiber: base core\n"
 ONCE = "#pragma once\n"
 HEAVY = ("algorithm", "filesystem", "future", "ranges", "regex")
 STYLE = (runner.ROOT / ".clang-format").read_text()
@@ -32,6 +33,12 @@ def header(layer, text, name="a"):
 
 def source(text, layer="core"):
     return {f"src/{layer}/a.cpp": text}
+
+
+def parts():
+    """A layer with two parts, a public header of each, and another header of each."""
+    return {"layers.txt": PARTS, **header("core", ""), **header("core", "", "b"), **header("core/low/detail", ""),
+            **header("core/high/detail", "")}
 
 
 def sources(*texts):
@@ -96,7 +103,12 @@ SAMPLES = {
          {"layers.txt": LAYERS, "src/core/CMakeLists.txt": "hocket_layer(core SOURCES a.cpp\n  DEPENDS base)\n"},
          {"layers.txt": LAYERS, **source('#include "core/b.hpp"\n'), "src/core/b.hpp": ""},
          {"layers.txt": LAYERS, **header("core", "// #include <hocket/fiber/a.hpp>\n")},
-         {"layers.txt": LAYERS, **header("core", ""), "ext/gc/src/a.cpp": "#include <hocket/core/a.hpp>\n"}],
+         {"layers.txt": LAYERS, **header("core", ""), "ext/gc/src/a.cpp": "#include <hocket/core/a.hpp>\n"},
+         {**parts(), **source("#include <hocket/core/a.hpp>\n#include <hocket/core/low/detail/a.hpp>\n", "core/high")},
+         {**parts(), **source('#include "core/low/b.hpp"\n', "core/high"), "src/core/low/b.hpp": ""},
+         {**parts(), **source("#include <hocket/core/b.hpp>\n#include <hocket/core/high/detail/a.hpp>\n", "fiber")},
+         {**parts(), "src/core/CMakeLists.txt": "hocket_layer(core INTERFACE DEPENDS base core_low core_high)\n",
+          "src/core/high/CMakeLists.txt": "hocket_layer(core_high PART_OF core SOURCES a.cpp\n  DEPENDS base core_low)\n"}],
         [{"layers.txt": LAYERS, **header("core", "#include <hocket/fiber/a.hpp>\n"), **header("fiber", "")},
          {"layers.txt": LAYERS, **header("core", "#include <hocket/context/gone.hpp>\n")},
          {"layers.txt": LAYERS, **header("net", "")},
@@ -107,6 +119,15 @@ SAMPLES = {
          {"layers.txt": LAYERS, **header("core", "#include <hocket/gc/a.hpp>\n"), **EXTENSION},
          {"layers.txt": LAYERS, **source('#include "gc/a.hpp"\n'), "ext/gc/include/gc/a.hpp": ONCE},
          {"layers.txt": LAYERS, "ext/gc/src/a.cpp": "#include <core/b.hpp>\n", "src/core/b.hpp": ""},
+         *({**parts(), **source(f"#include <hocket/core/{name}.hpp>\n", "core/low")} for name in ("b", "high/detail/a")),
+         {**parts(), **source('#include "core/high/b.hpp"\n', "core/low"), "src/core/high/b.hpp": ""},
+         {**parts(), **source('#include "core/low/b.hpp"\n', "fiber"), "src/core/low/b.hpp": ""},
+         {**parts(), **source("#include <hocket/core/high/detail/gone.hpp>\n", "core/low")},
+         {**parts(), **header("core", "", "c")}, {**parts(), **source("")}, {**parts(), **header("core/middle", "")},
+         {**parts(), "layers.txt": PARTS.replace("b.hpp", "b.hpp a.hpp")}, {**parts(), "layers.txt": PARTS.replace("b.hpp", "gone.hpp")},
+         {**parts(), "layers.txt": "base:\ncore/low: base | a.hpp b.hpp\ncore: base\ncore/high: base\n"},
+         {**parts(), "src/core/CMakeLists.txt": "hocket_layer(core INTERFACE DEPENDS base core_low)\n"},
+         {**parts(), "src/core/low/CMakeLists.txt": "hocket_layer(core_low PART_OF core DEPENDS base core_high)\n"},
          {"layers.txt": LAYERS, "include/hocket/stackless.hpp": "#include <hocket/core/a.hpp>\n",
           **header("core", "#include <hocket/context/b.hpp>\n"), **header("context", "", "b")}]),
     "cycles": (

@@ -1,6 +1,6 @@
 // The go_ahead of the back end `thread`: what the giver wrote is seen, nobody sleeps for ever, and the taker may
 // destroy it at once.
-#include "context/thread/go_ahead.hpp"
+#include "context/os_thread/go_ahead.hpp"
 #include "verdict.hpp"
 
 #include <memory>

@@ -5,7 +5,7 @@
 #if HOCKET_BACKEND == 1
 #include <hocket/context/detail/ucontext/machine.hpp>
 #elif HOCKET_BACKEND == 2
-#include <hocket/context/detail/thread/machine.hpp>
+#include <hocket/context/detail/os_thread/machine.hpp>
 #elif defined(__x86_64__) && defined(__LP64__)
 #include <hocket/context/detail/x86_64/machine.hpp>
 #elif defined(__aarch64__) && defined(__LP64__)

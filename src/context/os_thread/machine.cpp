@@ -16,7 +16,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
 
-#include "context/thread/go_ahead.hpp"
+#include "context/os_thread/go_ahead.hpp"
 
 #include <climits>
 #include <csetjmp>
