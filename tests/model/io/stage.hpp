@@ -47,5 +47,8 @@ struct stage {
 };
 
 inline bool is_byte(const hocket::result<std::size_t>& got) { return got && *got == 1; }
+inline bool is_closed(const hocket::result<std::size_t>& returned) {
+  return returned.error_or({}) == std::errc::bad_file_descriptor;
+}
 
 }  // namespace hocket_test
