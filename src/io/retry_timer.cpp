@@ -62,6 +62,7 @@ bool retry_timer::try_again() noexcept {
   return over;
 }
 
-bool retry_timer::detach(primitive::waiter&) noexcept { return timers_->detach(*this); }
+// Without timers begin() has ended the wait.
+bool retry_timer::detach(primitive::waiter&) noexcept { return timers_ && timers_->detach(*this); }
 
 }}}  // namespace hocket::detail

@@ -1,5 +1,6 @@
 """Headers compile alone, with each compiler and without a warning: each as C++20, and as C++23 without RTTI the umbrellas,
-and what these do not include.
+and what these do not include. If a header opens the namespace HOCKET_ABI, then the macro is defined after it: without
+<hocket/base/detail/platform/config.hpp> the namespace would have that word as its name.
 
 What lies in a folder named after another architecture is compiled for that one, by its cross compilers.
 """
@@ -21,6 +22,12 @@ def unit_of(path):
     """A translation unit that is the header alone, twice: an include guard that fails shows too."""
     line = f"#include <{path.removeprefix('include/')}>\n"
     return line + line
+
+
+def layout_check(tree, path):
+    if "HOCKET_ABI" not in tree.texts[path]:
+        return ""
+    return "#ifndef HOCKET_ABI\n#error include <hocket/base/detail/platform/config.hpp>\n#endif\n"
 
 
 def included_by_umbrellas(tree):
@@ -64,7 +71,7 @@ def left_out(tree):
 def compile_alone(tree, path, compiler, mode):
     include = ["-I", str(tree.root / "include")]
     code, text = output([*compiler, *mode, *DEFINITIONS, *WARNINGS, "-fsyntax-only", *include, "-x", "c++", "-"],
-                        unit_of(path))
+                        unit_of(path) + layout_check(tree, path))
     if code == 0:
         return None
     error = next((line for line in text.splitlines() if "error" in line), text[:200])

@@ -312,7 +312,8 @@ SAMPLES = {
         [header("base", "#include <cstddef>\ninline std::size_t f() { return 1; }\n")],
         [header("base", "inline std::size_t f() { return 1; }\n"), {"include/hocket/base/a.hpp": "struct a {};\n"},
          header("base", "inline int f(long n) { return n; }\n"),
-         header("base", "#include <typeinfo>\ninline auto& f() { return typeid(int); }\n")]),
+         header("base", "#include <typeinfo>\ninline auto& f() { return typeid(int); }\n"),
+         header("base", f"{OPENED}\n{CLOSED}")]),
     "options": (  # more of these: test_options.py
         [public("struct plan { int n; };\nstatic_assert(detail::owns_nothing<plan>);\nvoid run(const plan& with);\n")],
         [public("struct plan { std::string text; };\nvoid run(const plan& with);\n"),

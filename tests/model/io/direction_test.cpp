@@ -13,6 +13,7 @@ using hocket::stop_source;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket_test::is_byte;
+using hocket_test::is_closed;
 using hocket_test::kept;
 using hocket_test::place;
 using hocket_test::stage;
@@ -171,7 +172,7 @@ void is_closed_meanwhile(execution& run) {
   stage on(1);
   place where;
   run.thread("reader", [&] {
-    if (wait_at(where, on.read())) require(!wait_at(where, on.read()));
+    if (wait_at(where, on.read())) require(is_closed(wait_at(where, on.read())));
     on.ends();
   });
   run.thread("closes", [&] { on.at->in.close(); });
@@ -213,7 +214,7 @@ void is_told_late(execution& run) {
   place old, where;
   auto of_old = on.read();
   run.thread("old reader", [&] {
-    require(!wait_at(old, std::move(of_old)));
+    require(is_closed(wait_at(old, std::move(of_old))));
     on.ends();
   });
   run.thread("next", [&] {

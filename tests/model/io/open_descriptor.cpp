@@ -84,8 +84,8 @@ void open_descriptor::direction_closed() noexcept {
 transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all) noexcept
     : side(&of), data(bytes), size(count), generation(of.record().generation()), kind(which), whole(all) {}
 
-failure failure_of_transfer(int) noexcept { return failure(std::errc::io_error); }
-failure failure_of_transfer(const transfer&) noexcept { return failure(std::errc::io_error); }
+failure failure_of_transfer(int error) noexcept { return failure(static_cast<std::errc>(error)); }
+failure failure_of_transfer(const transfer& ended) noexcept { return failure_of_transfer(ended.error); }
 bool try_empty(transfer&) noexcept { return true; }
 
 }}}  // namespace hocket::detail

@@ -47,5 +47,10 @@ struct stage {
 };
 
 inline bool is_byte(const hocket::result<std::size_t>& got) { return got && *got == 1; }
+// Before the wait, or while it lasted.
+inline bool is_closed(const hocket::result<std::size_t>& returned) {
+  const std::error_code error = returned.error_or({});
+  return error == std::errc::bad_file_descriptor || error == std::errc::operation_canceled;
+}
 
 }  // namespace hocket_test

@@ -175,6 +175,24 @@ TEST_CASE("a whole write to a pipe whose reader goes is an error, and no signal"
   CHECK(broken_pipes == 0);
 }
 
+// The number blocks again because another that shares it asked for that.
+TEST_CASE("a write of several buffers that blocks, and whose reader goes in the middle, is an error, and no signal") {
+  broken_pipes = 0;
+  const auto before = ::signal(SIGPIPE, &count_broken_pipe);
+  const fifo named;
+  std::string read;
+  std::thread reader = reader_of(named.path, read, 10);
+  stream to = stream::adopt(::open(named.path.c_str(), O_WRONLY | O_CLOEXEC)).value();
+  REQUIRE(::fcntl(to.native_handle(), F_SETFL, 0) == 0);
+  REQUIRE(::fcntl(to.native_handle(), F_SETPIPE_SZ, 4096) == 4096);
+  const std::string half(150'000, 'w');
+  const std::array<const_buffer, 2> parts{half, half};
+  CHECK(sync_wait(to.write_all(parts)).error_or({}) == std::errc::broken_pipe);
+  reader.join();
+  ::signal(SIGPIPE, before);
+  CHECK(broken_pipes == 0);
+}
+
 TEST_CASE("the standard input is read as a whole file: a pipe, a file, a terminal") {
   const temporary_folder folder;
   const std::string name = folder / "file";

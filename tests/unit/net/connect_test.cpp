@@ -6,6 +6,7 @@
 
 #include "suites/io_kinds.hpp"
 #include "support/loopback.hpp"
+#include "unit/core/script.hpp"
 
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -123,6 +124,25 @@ TEST_CASE_TEMPLATE("a connect that waits for room in a queue hears that the list
   world.start(close);
   world.finish();
   CHECK(world.ended(caller) == fate::ended);
+}
+
+namespace {
+
+script connect_once(const std::string& name, std::error_code& error) {
+  auto peer = co_await tcp::connect(name);
+  error = peer.error_or({});
+}
+
+}  // namespace
+
+TEST_CASE("a connect to a full queue is an error on an executor without timers, which could not try again") {
+  const full_queue queue;
+  stepped_executor home;
+  std::error_code error;
+  script connects = connect_once(queue.name, error);
+  connects.start(home);
+  home.run();
+  CHECK(error == std::errc::resource_unavailable_try_again);
 }
 
 // Where the destination is also the socket's own address, TCP connects the socket to itself, as it does by chance if it

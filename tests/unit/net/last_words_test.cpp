@@ -6,6 +6,7 @@
 #include <hocket/io/read_all.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/run.hpp>
+#include <hocket/sync/event.hpp>
 #include <hocket/time/within.hpp>
 
 #include "support/loopback.hpp"
@@ -16,11 +17,13 @@
 #include <doctest/doctest.h>
 #include <functional>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace hocket;
 using hocket_test::own_unix_address;
@@ -239,4 +242,27 @@ TEST_CASE("a graceful close of a connection that the peer has reset is an error,
   near.close();
   tcp::stream none;
   CHECK(sync_wait(none.close_gracefully()).error() == std::errc::bad_file_descriptor);
+}
+
+TEST_CASE("a loop that looks at many connections that linger lets others run meanwhile") {
+  constexpr std::size_t count = 65;  // one more than it looks at in a turn
+  loop lp;
+  event all_connected;
+  const auto leave = [&](tcp::stream) -> task<> { co_await all_connected.wait(); };
+  auto server = tcp::serve(lp, "127.0.0.1:0", {.max_connections = 100}, leave).value();
+  std::set<std::size_t> seen;
+  const auto watch = [&]() -> task<> {
+    std::vector<tcp::stream> peers;
+    for (std::size_t i = 0; i < count; ++i) peers.push_back((co_await tcp::connect(server.local_address())).value());
+    while (server.counts().accepted != count) co_await yield();
+    peers.clear();
+    all_connected.set();
+    while (server.connections() != 0) {
+      seen.insert(server.connections());
+      co_await yield();
+    }
+  };
+  auto watched = spawn(lp, watch);
+  lp.run_until(watched);
+  CHECK(seen.contains(1));
 }

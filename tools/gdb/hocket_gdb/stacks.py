@@ -22,7 +22,8 @@ MACHINES = {
 # ucontext back end: where swapcontext leaves them, from the beginning of a ucontext_t.
 UCONTEXT = {"i386:x86-64": {"rip": 168, "rsp": 160, "rbp": 120, "rbx": 128, "r12": 72, "r13": 80, "r14": 88, "r15": 96}}
 LEVEL_LIMIT = 10000
-LIBRARY_FILE = re.compile(r"/hocket/(base|context|core|stack|fiber|coro|time|sync|runtime)/\w+\.hpp$|/c\+\+/")
+# Headers of all layers and extensions, in the tree and installed; and the standard library's.
+LIBRARY_FILE = re.compile(r"(^|/)include/hocket/(\w+/)*\w+\.hpp$|/c\+\+/")
 
 FrameId = collections.namedtuple("FrameId", "sp pc")  # gdb 14 has one
 
