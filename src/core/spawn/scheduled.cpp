@@ -7,6 +7,7 @@
 #include <hocket/core/wait/detail/observed.hpp>
 #include <hocket/core/wait/detail/wait_room.hpp>
 
+#include <memory>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -42,7 +43,7 @@ bool scheduled::is_late() const noexcept {
 // --- the spawn
 
 bool scheduled::enroll() noexcept {
-  refusal_ = target_.enroll(1);
+  std::construct_at(std::addressof(refusal_), target_.enroll(1));
   if (!refusal_) return true;
   ending_ = outcome_kind::refused;
   // ORDER: release, pairs with the load in ended(): the refusal is visible to whoever has the handle by then.
@@ -91,7 +92,7 @@ void scheduled::expect_let_go() const noexcept {
 // Its start finds that it must not run, and ends it.
 void scheduled::refuse(runnable& held_back, std::error_code why) noexcept {
   auto& self = static_cast<scheduled&>(held_back);
-  self.refusal_ = why;
+  std::construct_at(std::addressof(self.refusal_), why);
   self.ending_ = outcome_kind::refused;
   held_back.handle.resume();
 }

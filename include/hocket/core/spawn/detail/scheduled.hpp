@@ -164,7 +164,7 @@ class scheduled : public strand_state, private begun_mark, public list_node, pri
     unhandled_handler unhandled_;   // then, of the target, if an exception has left it
   };
   union {
-    std::error_code refusal_;   // written by enroll() and refuse(), until it begins
+    std::error_code refusal_;   // made by enroll() or refuse(); until it begins
     std::exception_ptr error_;  // if an exception has left it
   };
   registry* listed_ = nullptr;  // where it is listed
