@@ -27,7 +27,6 @@ from .shell import BUILD, ROOT, Stop, head_commit
 from .sites import Site, planted, sites
 
 EQUIVALENT = "tests/mutants/equivalent.tsv"
-CASE_SECONDS = 60
 SPARE = 1.5  # some candidates do not compile
 SLOWEST = 180  # seconds of a program that is asked; models with switches in their code take longer
 SWITCHES = 4096  # bytes of the file in which a program notes the switches that it reaches
@@ -180,7 +179,6 @@ class Sampler:
     def __init__(self, root, folder):
         self.tree = Tree.checkout(root)
         self.copy = Copy(root, folder)
-        self.copy.environment["HOCKET_TEST_DEADLINE"] = str(CASE_SECONDS)
         self.build_folder = self.copy.build_folder
 
     def configure(self):
@@ -274,7 +272,8 @@ class Sampler:
                    "--output-on-failure", "--stop-on-failure"]
         with (self.copy.logs / f"{program}.log").open("w") as out:
             return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                                  env={**self.copy.environment, **environment}).returncode == 0
+                                  env={**self.copy.environment, "HOCKET_TEST_DEADLINE": str(seconds),
+                                       **environment}).returncode == 0
 
     def measure(self, name):
         """One run without a mutant: how long it takes and which switches it reaches. None: it takes too long to be asked."""
