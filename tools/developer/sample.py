@@ -60,10 +60,14 @@ unsigned char* map_reached() noexcept {
   void* const memory = ::mmap(nullptr, SWITCHES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<unsigned char*>(memory);
 }
-const int active = number_of_environment();
-unsigned char* const reached = map_reached();
+int active = -1;  // until the first call, which may be before the constructors of this program
+unsigned char* reached = nullptr;
 }
 extern "C" bool hocket_is_sampled(int number) noexcept {
+  if (active < 0) {
+    reached = map_reached();
+    active = number_of_environment();
+  }
   if (reached) reached[number] = 1;
   return number == active;
 }
