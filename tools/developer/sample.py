@@ -295,8 +295,9 @@ class Sampler:
     def finder(self, number, programs):
         """The program that notices a mutant; None if it survives."""
         for program in programs:
-            seconds = int(3 * program.seconds) + 30
-            if number in program.reached and not self.run(program.name, seconds, HOCKET_SAMPLED=str(number)):
+            seconds, case_seconds = int(3 * program.seconds) + 30, str(int(program.seconds) + 30)
+            if number in program.reached and not self.run(program.name, seconds, HOCKET_SAMPLED=str(number),
+                                                          HOCKET_TEST_DEADLINE=case_seconds):
                 if not self.run(program.name, seconds):
                     raise Stop(f"{program.name} fails without a mutant, too: {self.copy.logs / program.name}.log")
                 return program.name
