@@ -1,27 +1,21 @@
 #include "io_memory/memory_door.hpp"
 
-#include "io_memory/memory_core.hpp"
-#include "io_memory/memory_end.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <poll.h>
+#include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-time_point memory_door::admit(memory_end& from) {
-  auto made = std::make_unique<memory_end>(*core);
-  memory_end& end = *made;
-  end.local = from.peer;
-  end.peer = from.local;
-  const time_point at = std::max(core->now() + core->latency(), queue_.empty() ? time_point() : queue_.back().at);
-  queue_.push_back({at, memory_core::own(std::move(made)), &end});
-  memory_end::join(from, end);
-  core->arrives(at, *this, memory_side::in);
+time_point memory_door::admit(std::unique_ptr<memory_object> near) {
+  memory_object& object = *near;
+  const time_point at = std::max(medium->now() + medium->latency(), queue_.empty() ? time_point() : queue_.back().at);
+  queue_.push_back({at, own(std::move(near)), &object});
+  medium->arrives(at, tag, memory_side::in);
   return at;
 }
 
-bool memory_door::has_caller() const noexcept { return !queue_.empty() && queue_.front().at <= core->now(); }
+bool memory_door::has_caller() const noexcept { return !queue_.empty() && queue_.front().at <= medium->now(); }
 
 call_end memory_door::call(transfer& what) {
   if (what.kind == call_kind::look) {
@@ -37,8 +31,8 @@ call_end memory_door::call(transfer& what) {
 
 // Who was not accepted is reset.
 void memory_door::close() noexcept {
-  core->streams.unbind(*this);
-  for (const caller& one : queue_) one.object->break_up();
+  medium->streams.unbind(*this, local);
+  for (const caller& refused : queue_) refused.object->break_up();
 }
 
 }}}  // namespace hocket::detail

@@ -11,15 +11,14 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-class memory_end;
-
 class memory_door final : public memory_object {
  public:
-  memory_door(memory_core& of, std::size_t backlog) : memory_object(of), backlog_(backlog) {}
+  memory_door(std::shared_ptr<memory_medium> on, std::size_t backlog) noexcept
+      : memory_object(std::move(on)), backlog_(backlog) {}
 
   bool is_full() const noexcept { return queue_.size() > backlog_; }
-  // Connects the end; when the connection is in the queue. Throws std::bad_alloc.
-  time_point admit(memory_end& caller);
+  // Puts this end of a connection into the queue. Returns when it is there. Throws std::bad_alloc.
+  time_point admit(std::unique_ptr<memory_object> near);
 
   call_end call(transfer& what) override;
   void close() noexcept override;
@@ -28,7 +27,7 @@ class memory_door final : public memory_object {
   struct caller {
     time_point at;
     descriptor end;  // destroyed without the mutex
-    memory_end* object;
+    memory_object* object;
   };
   bool has_caller() const noexcept;
 

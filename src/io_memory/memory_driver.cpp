@@ -2,6 +2,8 @@
 
 #include <hocket/io/detail/descriptor_table.hpp>
 
+#include "io_memory/memory_object.hpp"
+
 #include <algorithm>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -14,7 +16,7 @@ direction& side_of(open_descriptor& one, memory_side side) noexcept {
 
 }  // namespace
 
-memory_driver::memory_driver(std::shared_ptr<memory_core> of, const driver_owner& owner)
+memory_driver::memory_driver(std::shared_ptr<memory_medium> of, const driver_owner& owner)
     : io_driver(1, owner), of_(std::move(of)) {
   of_->add(*this);
 }
@@ -74,8 +76,10 @@ void memory_driver::poll() noexcept {
   go_on_with(pending);
 }
 
+// Edges of all that is there, for a wait that begins.
 int memory_driver::start_watching(open_descriptor& one) noexcept {
-  of_->tell_all(one);
+  const primitive::locked guard = of_->lock();
+  object_of(one).tell_all();
   return 0;
 }
 

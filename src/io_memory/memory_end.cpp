@@ -3,12 +3,12 @@
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 
-#include "io_memory/memory_core.hpp"
 #include "io_memory/memory_door.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <poll.h>
 #include <sys/socket.h>
 #include <utility>
@@ -19,7 +19,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void memory_end::reset_at(time_point at) noexcept {
   reset_ = std::min(reset_, at);
-  for (const memory_side side : {memory_side::in, memory_side::out, memory_side::peer}) core->arrives(at, *this, side);
+  for (const memory_side side : {memory_side::in, memory_side::out, memory_side::peer}) medium->arrives(at, tag, side);
 }
 
 void memory_end::break_up() noexcept {
@@ -27,22 +27,22 @@ void memory_end::break_up() noexcept {
     if (!end) continue;
     end->coming_.clear();
     end->on_way_ = 0;
-    end->reset_at(core->now());
+    end->reset_at(medium->now());
   }
 }
 
 // The written bytes arrive, and then the end of the stream.
 void memory_end::end_after(memory_end& target) noexcept {
-  target.end_ = std::min(target.end_, std::max(target.last_, core->now() + core->latency()));
+  target.end_ = std::min(target.end_, std::max(target.last_, medium->now() + medium->latency()));
   for (const memory_side side : {memory_side::in, memory_side::out, memory_side::peer})
-    core->arrives(target.end_, target, side);
+    medium->arrives(target.end_, target.tag, side);
 }
 
 void memory_end::close() noexcept {
   memory_end* const other = std::exchange(other_, nullptr);
   if (!other) return;
   other->other_ = nullptr;
-  if (resets_on_close_) other->reset_at(core->now() + core->latency());
+  if (resets_on_close_) other->reset_at(medium->now() + medium->latency());
   else end_after(*other);
 }
 
@@ -52,14 +52,14 @@ int memory_end::shut_down(int cause) noexcept {
   }
   if (cause != SHUT_WR) {
     reads_no_more_ = true;
-    core->arrives(core->now(), *this, memory_side::in);
+    medium->arrives(medium->now(), tag, memory_side::in);
   }
   return 0;
 }
 
 std::size_t memory_end::unsent() const noexcept {
   if (!other_) return 0;
-  const time_point present = core->now();
+  const time_point present = medium->now();
   std::size_t bytes = 0;
   for (const segment& current : other_->coming_) bytes += current.at > present ? current.bytes.size() : 0;
   return bytes;
@@ -108,14 +108,14 @@ call_end memory_end::in_parts(transfer& operation) {
 }
 
 call_end memory_end::read(transfer& operation) {
-  const time_point present = core->now();
+  const time_point present = medium->now();
   if (!is_readable(present)) return call_end::blocks;
   if (was_reset(present) && !std::exchange(reset_is_told_, true)) return failed(operation, ECONNRESET);
   if (was_reset(present) || !has_bytes(present)) {
     if (operation.whole) operation.fail(transfer::end_of_stream);
     return ended(operation, call_end::done);
   }
-  std::size_t remaining = core->some_of(operation.size - operation.done, core->options().short_reads);
+  std::size_t remaining = medium->some_of(operation.size - operation.done, medium->options().short_reads);
   while (remaining != 0 && has_bytes(present)) {
     segment& first = coming_.front();
     const std::size_t count = std::min(remaining, first.bytes.size() - first.begin);
@@ -126,7 +126,7 @@ call_end memory_end::read(transfer& operation) {
     first.begin += count;
     if (first.begin == first.bytes.size()) coming_.pop_front();
   }
-  if (std::exchange(was_full_, false) && other_) core->arrives(present, *other_, memory_side::out);
+  if (std::exchange(was_full_, false) && other_) medium->arrives(present, other_->tag, memory_side::out);
   const bool drained = !is_readable(present);
   if (operation.whole && operation.done != operation.size) return drained ? call_end::blocks : call_end::more;
   return ended(operation, drained ? call_end::drained : call_end::done);
@@ -134,7 +134,7 @@ call_end memory_end::read(transfer& operation) {
 
 // What is there stays, a reset, too.
 call_end memory_end::peek(transfer& operation) const noexcept {
-  const time_point present = core->now();
+  const time_point present = medium->now();
   if (!is_readable(present)) return call_end::blocks;
   if (was_reset(present) && !reset_is_told_) return failed(operation, ECONNRESET);
   for (const segment& current : coming_) {
@@ -147,10 +147,10 @@ call_end memory_end::peek(transfer& operation) const noexcept {
 }
 
 call_end memory_end::write(transfer& operation) {
-  if (was_reset(core->now())) return failed(operation, std::exchange(reset_is_told_, true) ? EPIPE : ECONNRESET);
+  if (was_reset(medium->now())) return failed(operation, std::exchange(reset_is_told_, true) ? EPIPE : ECONNRESET);
   if (!other_ || writes_no_more_) return failed(operation, EPIPE);
-  const memory_options& options = core->options();
-  if (core->happens(options.resets)) {
+  const memory_options& options = medium->options();
+  if (medium->happens(options.resets)) {
     break_up();
     reset_is_told_ = true;
     return failed(operation, ECONNRESET);
@@ -159,18 +159,18 @@ call_end memory_end::write(transfer& operation) {
   const std::size_t room = options.buffer_size - std::min(options.buffer_size, to.on_way_);
   to.was_full_ = room == 0;
   if (room == 0) return call_end::blocks;
-  const std::size_t count = core->some_of(std::min(room, operation.size - operation.done), options.short_writes);
+  const std::size_t count = medium->some_of(std::min(room, operation.size - operation.done), options.short_writes);
   const char* const from = static_cast<const char*>(operation.data) + operation.done;
-  to.last_ = std::max(to.last_, core->now() + core->latency());
+  to.last_ = std::max(to.last_, medium->now() + medium->latency());
   to.coming_.push_back({to.last_, std::vector<char>(from, from + count)});
   to.on_way_ += count;
   operation.done += count;
-  core->brings(to.last_, to);
+  medium->brings(to.last_, to.tag);
   return !operation.whole || operation.done == operation.size ? ended(operation, call_end::done) : call_end::more;
 }
 
 call_end memory_end::look(transfer& operation) noexcept {
-  const time_point present = core->now();
+  const time_point present = medium->now();
   if (operation.size & POLLRDHUP) return look_for_end(operation, present);
   const bool there = (operation.size & POLLIN) ? is_readable(present) : is_writable(present);
   return there ? ended(operation, call_end::done) : call_end::blocks;
@@ -178,7 +178,7 @@ call_end memory_end::look(transfer& operation) noexcept {
 
 // The next read tells a writer that has found no room.
 bool memory_end::is_writable(time_point present) noexcept {
-  if (was_reset(present) || !other_ || other_->on_way_ < core->options().buffer_size) return true;
+  if (was_reset(present) || !other_ || other_->on_way_ < medium->options().buffer_size) return true;
   other_->was_full_ = true;
   return false;
 }
@@ -194,27 +194,38 @@ call_end memory_end::look_for_end(transfer& operation, time_point present) const
 // --- connects
 
 call_end memory_end::connect(transfer& operation) {
-  if (operation.done == 0 || again_ <= core->now()) knock(socket_address(operation.data, operation.size));
+  if (operation.done == 0 || again_ <= medium->now()) knock(socket_address(operation.data, operation.size));
   operation.done = 1;
-  const time_point present = core->now();
+  const time_point present = medium->now();
   if (answered_ > present) return was_reset(present) ? failed(operation, ECONNREFUSED) : call_end::blocks;
   return refused_ ? failed(operation, ECONNREFUSED) : ended(operation, call_end::done);
+}
+
+// The listener has the other end from here on.
+time_point memory_end::call_at(memory_door& door) {
+  auto created = std::make_unique<memory_end>(medium);
+  memory_end& other = *created;
+  other.local = peer;
+  other.peer = local;
+  const time_point there = door.admit(std::move(created));
+  join(*this, other);
+  return there;
 }
 
 // The listener is found now. It and the answer take their time.
 void memory_end::knock(const socket_address& to) {
   again_ = never;
-  auto* const door = static_cast<memory_door*>(core->choose(core->streams.find(to)));
+  auto* const door = static_cast<memory_door*>(medium->choose(medium->streams.find(to)));
   if (door && door->is_full()) {
-    again_ = core->now() + patience_;
+    again_ = medium->now() + patience_;
     patience_ *= 2;
-    core->arrives(again_, *this, memory_side::out);
+    medium->arrives(again_, tag, memory_side::out);
     return;
   }
-  const time_point there = door ? door->admit(*this) : core->now() + core->latency();
+  const time_point there = door ? call_at(*door) : medium->now() + medium->latency();
   refused_ = !door;
-  answered_ = there + core->latency();
-  core->arrives(answered_, *this, memory_side::out);
+  answered_ = there + medium->latency();
+  medium->arrives(answered_, tag, memory_side::out);
 }
 
 }}}  // namespace hocket::detail

@@ -17,6 +17,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
+class memory_door;
+
 class memory_end final : public memory_object {
  public:
   using memory_object::memory_object;
@@ -25,13 +27,12 @@ class memory_end final : public memory_object {
     current.other_ = &two;
     two.other_ = &current;
   }
-  // The connection ends with a reset on both sides, now.
-  void break_up() noexcept;
 
   call_end call(transfer& operation) override;
   void close() noexcept override;
   int set_option(int level, int name, const void* value, std::size_t size) noexcept override;
   int shut_down(int cause) noexcept override;
+  void break_up() noexcept override;
   std::size_t unsent() const noexcept override;
 
  private:
@@ -52,6 +53,7 @@ class memory_end final : public memory_object {
   call_end look_for_end(transfer& operation, time_point present) const noexcept;
   call_end connect(transfer& operation);
   void knock(const socket_address& to);
+  time_point call_at(memory_door& door);
   void end_after(memory_end& target) noexcept;
   void reset_at(time_point at) noexcept;
   bool was_reset(time_point present) const noexcept { return reset_ <= present; }

@@ -1,7 +1,5 @@
 #include "io_memory/memory_mailbox.hpp"
 
-#include "io_memory/memory_core.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -25,16 +23,16 @@ call_end memory_mailbox::call(transfer& what) {
 }
 
 // What is in the queue is lost.
-void memory_mailbox::close() noexcept { core->datagrams.unbind(*this); }
+void memory_mailbox::close() noexcept { medium->datagrams.unbind(*this, local); }
 
 bool memory_mailbox::take_refusal() noexcept {
-  if (refused_ > core->now()) return false;
+  if (refused_ > medium->now()) return false;
   refused_ = never;
   return true;
 }
 
 call_end memory_mailbox::look(transfer& what) const noexcept {
-  const time_point present = core->now();
+  const time_point present = medium->now();
   const bool there =
       (what.size & POLLOUT) != 0 || ((what.size & POLLIN) != 0 && (has_datagram(present) || refused_ <= present));
   return there ? ended(what, call_end::done) : call_end::blocks;
@@ -45,7 +43,7 @@ call_end memory_mailbox::look(transfer& what) const noexcept {
 call_end memory_mailbox::receive(transfer& what) {
   if (take_refusal()) return failed(what, ECONNREFUSED);
   const message_batch& batch = *static_cast<const message_batch*>(what.data);
-  const time_point present = core->now();
+  const time_point present = medium->now();
   std::size_t count = 0;
   for (; count != batch.count && has_datagram(present); ++count, queue_.pop_front()) {
     const datagram& from = queue_.front();
@@ -81,36 +79,36 @@ int memory_mailbox::send_one(message& one) {
   if (!to.is_valid()) return EDESTADDRREQ;
   if (one.size > most_in_a_datagram) return EMSGSIZE;
   one.moved = one.size;
-  if (core->happens(core->options().loss)) return 0;
+  if (medium->happens(medium->options().loss)) return 0;
   send_to(to, one);
-  if (core->happens(core->options().duplicates)) send_to(to, one);
+  if (medium->happens(medium->options().duplicates)) send_to(to, one);
   return 0;
 }
 
 // The receiver is found now.
 void memory_mailbox::send_to(const socket_address& to, const message& one) {
-  auto* const found = static_cast<memory_mailbox*>(core->choose(core->datagrams.find(to)));
+  auto* const found = static_cast<memory_mailbox*>(medium->choose(medium->datagrams.find(to)));
   if (found && found->takes_from(local)) return found->take_in(local, one);
   if (!peer.is_valid()) return;
-  refused_ = std::min(refused_, core->now() + core->latency() + core->latency());
-  core->arrives(refused_, *this, memory_side::in);
+  refused_ = std::min(refused_, medium->now() + medium->latency() + medium->latency());
+  medium->arrives(refused_, tag, memory_side::in);
 }
 
 void memory_mailbox::take_in(const socket_address& from, const message& one) {
-  if (queue_.size() >= core->options().datagrams) return;
-  const bool held_back = core->happens(core->options().reorders);
+  if (queue_.size() >= medium->options().datagrams) return;
+  const bool held_back = medium->happens(medium->options().reorders);
   const time_point at = arrival_behind(from, held_back);
   const auto* const bytes = static_cast<const std::byte*>(one.data);
   auto place = queue_.end();
   while (place != queue_.begin() && std::prev(place)->at > at) --place;
   queue_.insert(place, {at, from, {bytes, bytes + one.size}, held_back});
-  core->brings(at, *this);
+  medium->brings(at, tag);
 }
 
 // A datagram that is held back takes as long as two, and others overtake it.
 time_point memory_mailbox::arrival_behind(const socket_address& from, bool held_back) noexcept {
-  time_point at = core->now() + core->latency();
-  if (held_back) at += core->latency();
+  time_point at = medium->now() + medium->latency();
+  if (held_back) at += medium->latency();
   for (const datagram& before : queue_) {
     if (!before.held_back && before.from == from) at = std::max(at, before.at);
   }

@@ -1,7 +1,5 @@
 #include "io_memory/memory_names.hpp"
 
-#include "io_memory/memory_object.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
@@ -19,22 +17,23 @@ bool has_port(const socket_address& at) noexcept { return at.kind() != socket_ad
 
 }  // namespace
 
-int memory_names::bind(memory_object& one, const socket_address& at, bool shares, bool v6_only) {
+int memory_names::bind(memory_object& owner, const socket_address& at, bool shares, bool v6_only,
+                       socket_address& local) {
   if (!at.is_valid() || at.is_unnamed()) return EINVAL;
   const bool any_port = has_port(at) && at.port() == 0;
   const socket_address chosen = any_port ? free_address(at) : at;
   if (any_port && chosen.port() == 0) return EADDRINUSE;
   const auto [place, fresh] = entries_.try_emplace(std::string(key_of(chosen)), entry{{}, shares, v6_only});
   if (!fresh && !(shares && place->second.shares)) return EADDRINUSE;
-  place->second.all.push_back(&one);
-  one.local = chosen;
+  place->second.all.push_back(&owner);
+  local = chosen;
   return 0;
 }
 
-void memory_names::unbind(const memory_object& one) noexcept {
-  const auto place = entries_.find(key_of(one.local));
+void memory_names::unbind(const memory_object& owner, const socket_address& local) noexcept {
+  const auto place = entries_.find(key_of(local));
   if (place == entries_.end()) return;
-  std::erase(place->second.all, &one);
+  std::erase(place->second.all, &owner);
   if (place->second.all.empty()) entries_.erase(place);
 }
 

@@ -1,6 +1,6 @@
 // The addresses of a network in memory, and what is bound to each: one table for connections, one for datagrams.
 //
-// Access: under the core's mutex.
+// Access: under the medium's mutex.
 #pragma once
 #include <hocket/net/address.hpp>
 
@@ -15,11 +15,11 @@ class memory_object;
 
 class memory_names {
  public:
-  // The object gets the address as its own: with a free port instead of port 0. An error number, or 0. `shares`:
+  // Sets `local` to the object's address: `at`, with a free port instead of port 0. An error number, or 0. `shares`:
   // several objects may have the address. `v6_only`: [::] is not found for IPv4. Throws std::bad_alloc.
-  int bind(memory_object& one, const socket_address& at, bool shares, bool v6_only);
-  // Does nothing if it is not bound.
-  void unbind(const memory_object& one) noexcept;
+  int bind(memory_object& owner, const socket_address& at, bool shares, bool v6_only, socket_address& local);
+  // Does nothing if it is not bound to `local`.
+  void unbind(const memory_object& owner, const socket_address& local) noexcept;
   // What is bound to the address itself, or to any address with its port; empty: nothing.
   const std::vector<memory_object*>& find(const socket_address& at) const;
   // The address with a port that nobody has, or a name of nothing for unix sockets.

@@ -2,12 +2,17 @@
 
 #include "io_memory/memory_core.hpp"
 
+#include <utility>
+
 namespace hocket { inline namespace HOCKET_ABI {
 
 memory_network::memory_network(const memory_options& options) : core_(std::make_shared<detail::memory_core>(options)) {}
 memory_network::~memory_network() = default;
 
-memory_pair memory_network::make_pair() { return core_->make_pair(); }
+memory_pair memory_network::make_pair() {
+  auto [first, second] = core_->make_pair();
+  return {std::move(first), std::move(second)};
+}
 
 void memory_network::reset(stream& end) noexcept { core_->reset(detail::descriptor_access::record_of(end)); }
 

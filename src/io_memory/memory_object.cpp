@@ -1,10 +1,11 @@
 #include "io_memory/memory_object.hpp"
 
-#include "io_memory/memory_core.hpp"
+#include <hocket/io/detail/descriptor_table.hpp>
 
 #include <cerrno>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <new>
 #include <sys/socket.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -20,8 +21,14 @@ bool makes_no_difference(int level, int name) noexcept {
 
 }  // namespace
 
-memory_object::memory_object(memory_core& of) : core(of.shared_from_this()) {}
-memory_object::~memory_object() = default;
+descriptor memory_object::own(std::unique_ptr<memory_object> unowned) {
+  open_descriptor* const owner =
+      descriptor_table::take(unowned->medium->sockets(), -1, descriptor_kind::other, unowned.get());
+  if (!owner) throw std::bad_alloc();
+  unowned->tag = descriptor_table::tag_of(*owner);
+  unowned.release();
+  return descriptor_access::make(*owner);
+}
 
 int memory_object::set_option(int level, int name, const void*, std::size_t) noexcept {
   return makes_no_difference(level, name) ? 0 : EOPNOTSUPP;
@@ -31,7 +38,7 @@ int memory_object::shut_down(int) noexcept { return ENOTCONN; }
 
 void memory_object::tell_all() noexcept {
   for (const memory_side side : {memory_side::in, memory_side::out, memory_side::peer})
-    core->arrives(core->now(), *this, side);
+    medium->arrives(medium->now(), tag, side);
 }
 
 }}}  // namespace hocket::detail

@@ -27,7 +27,6 @@ from .shell import BUILD, ROOT, Stop, head_commit
 from .sites import Site, planted, sites
 
 EQUIVALENT = "tests/mutants/equivalent.tsv"
-CASE_SECONDS = 60
 SPARE = 1.5  # some candidates do not compile
 SLOWEST = 180  # seconds of a program that is asked; models with switches in their code take longer
 SWITCHES = 4096  # bytes of the file in which a program notes the switches that it reaches
@@ -61,10 +60,14 @@ unsigned char* map_reached() noexcept {
   void* const memory = ::mmap(nullptr, SWITCHES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<unsigned char*>(memory);
 }
-const int active = number_of_environment();
-unsigned char* const reached = map_reached();
+int active = -1;  // until the first call, which may be before the constructors of this program
+unsigned char* reached = nullptr;
 }
 extern "C" bool hocket_is_sampled(int number) noexcept {
+  if (active < 0) {
+    reached = map_reached();
+    active = number_of_environment();
+  }
   if (reached) reached[number] = 1;
   return number == active;
 }
@@ -180,7 +183,6 @@ class Sampler:
     def __init__(self, root, folder):
         self.tree = Tree.checkout(root)
         self.copy = Copy(root, folder)
-        self.copy.environment["HOCKET_TEST_DEADLINE"] = str(CASE_SECONDS)
         self.build_folder = self.copy.build_folder
 
     def configure(self):
@@ -274,7 +276,8 @@ class Sampler:
                    "--output-on-failure", "--stop-on-failure"]
         with (self.copy.logs / f"{program}.log").open("w") as out:
             return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                                  env={**self.copy.environment, **environment}).returncode == 0
+                                  env={**self.copy.environment, "HOCKET_TEST_DEADLINE": str(seconds),
+                                       **environment}).returncode == 0
 
     def measure(self, name):
         """One run without a mutant: how long it takes and which switches it reaches. None: it takes too long to be asked."""
@@ -292,8 +295,9 @@ class Sampler:
     def finder(self, number, programs):
         """The program that notices a mutant; None if it survives."""
         for program in programs:
-            seconds = int(3 * program.seconds) + 30
-            if number in program.reached and not self.run(program.name, seconds, HOCKET_SAMPLED=str(number)):
+            seconds, case_seconds = int(3 * program.seconds) + 30, str(int(program.seconds) + 30)
+            if number in program.reached and not self.run(program.name, seconds, HOCKET_SAMPLED=str(number),
+                                                          HOCKET_TEST_DEADLINE=case_seconds):
                 if not self.run(program.name, seconds):
                     raise Stop(f"{program.name} fails without a mutant, too: {self.copy.logs / program.name}.log")
                 return program.name

@@ -225,3 +225,39 @@ TEST_CASE("a fiber that is ended in gethostbyname gets NETDB_INTERNAL, and its b
     }
   hook::next.gethostbyname_r = before;
 }
+
+TEST_CASE("gethostbyaddr and gethostbyaddr_r ask for the address, its length and its family") {
+  static std::string requested;
+  const auto before = hook::next.gethostbyaddr_r;
+  hook::next.gethostbyaddr_r = [](const void* address, socklen_t length, int family, hostent*, char*, size_t,
+                                  hostent** found, int* host_error) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    requested = std::to_string(length) + " " + ::inet_ntop(family, address, text.data(), text.size());
+    *found = nullptr;
+    *host_error = HOST_NOT_FOUND;
+    return 0;
+  };
+  struct row {
+    int family;
+    const char* address;
+    std::string expected;
+  };
+  for (const row& each : {row{AF_INET, "127.0.0.7", "4 127.0.0.7"}, row{AF_INET6, "::7", "16 ::7"}})
+    for (const bool is_reentrant : {true, false})
+      in_fiber([&] {
+        std::array<char, sizeof(in6_addr)> bytes{};
+        std::array<char, 512> room{};
+        REQUIRE(::inet_pton(each.family, each.address, bytes.data()) == 1);
+        const socklen_t length = each.family == AF_INET ? 4 : 16;
+        hostent host{}, *found = &host;
+        int host_error = 0;
+        requested.clear();
+        if (is_reentrant)
+          ::gethostbyaddr_r(bytes.data(), length, each.family, &host, room.data(), room.size(), &found, &host_error);
+        else found = ::gethostbyaddr(bytes.data(), length, each.family);
+        CHECK(found == nullptr);
+        CHECK((is_reentrant ? host_error : h_errno) == HOST_NOT_FOUND);
+        CHECK(requested == each.expected);
+      });
+  hook::next.gethostbyaddr_r = before;
+}

@@ -1,8 +1,6 @@
 // In a scope fibers of every kind are hooked; nothing else is.
 #include "blocking.hpp"
 
-#include <csetjmp>
-#include <csignal>
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
@@ -207,88 +205,6 @@ TEST_CASE("many fibers on several workers: each byte arrives") {
     for (auto& one : fibers) sync_wait(one);
     CHECK(right == 200);
   }
-}
-
-TEST_CASE("a signal handler's calls are tried and never wait, also where it came into a wait") {
-  static two_ends* ends = nullptr;
-  static std::atomic<int> failed{0}, written{0};
-  two_ends own(pipe_ends);
-  ends = &own;
-  failed = written = 0;
-  const auto before = std::signal(SIGUSR1, [](int) {
-    char byte = 0;
-    written += ::write(ends->out(), "x", 1) == 1;
-    while (::read(ends->in(), &byte, 1) == 1) {
-    }
-    failed += errno == ECANCELED;
-  });
-  in_fiber([] { ::raise(SIGUSR1); });
-  CHECK(written == 1);
-  CHECK(failed == 1);
-  // sigaction() returns the user's handler.
-  struct sigaction told{};
-  REQUIRE(::sigaction(SIGUSR1, nullptr, &told) == 0);
-  CHECK((told.sa_flags & SA_SIGINFO) == 0);
-  const bool is_the_same = std::signal(SIGUSR1, before) == told.sa_handler;
-  CHECK(is_the_same);
-}
-
-TEST_CASE("calls in a handler never wait, whatever the flags of the handler") {
-  static two_ends* ends = nullptr;
-  static std::atomic<int> ended{0};
-  for (const int flags :
-       {0, SA_NODEFER, static_cast<int>(SA_RESETHAND), SA_SIGINFO, SA_NODEFER | SA_SIGINFO, SA_RESTART | SA_NODEFER}) {
-    CAPTURE(flags);
-    two_ends own(pipe_ends);
-    ends = &own;
-    ended = 0;
-    struct sigaction action{}, before{};
-    action.sa_flags = flags;
-    static constexpr auto make_calls = [] {
-      pollfd item{ends->in(), POLLIN, 0};
-      ended += ::poll(&item, 1, 20) == -1 && errno == ECANCELED;
-      ended += ::usleep(1000) == -1 && errno == ECANCELED;
-    };
-    if ((flags & SA_SIGINFO) != 0) action.sa_sigaction = [](int, siginfo_t*, void*) { make_calls(); };
-    else action.sa_handler = [](int) { make_calls(); };
-    REQUIRE(::sigaction(SIGUSR1, &action, &before) == 0);
-    in_fiber([] { ::raise(SIGUSR1); });
-    CHECK(ended == 2);
-    REQUIRE(::sigaction(SIGUSR1, &before, nullptr) == 0);
-  }
-}
-
-TEST_CASE("a handler that is left by siglongjmp is over") {
-  static sigjmp_buf back;
-  two_ends ends(pipe_ends);
-  const auto before = std::signal(SIGUSR1, [](int) { siglongjmp(back, 1); });
-  std::string got;
-  meet(
-      [&] {
-        if (sigsetjmp(back, 1) == 0) ::raise(SIGUSR1);
-        got = read_text(ends.in());
-      },
-      [&] { write_text(ends.out(), "after"); });
-  CHECK(got == "after");
-  std::signal(SIGUSR1, before);
-}
-
-TEST_CASE("a handler with SA_SIGINFO gets its information") {
-  static std::atomic<int> code{0};
-  struct sigaction what{}, before{};
-  what.sa_flags = SA_SIGINFO;
-  what.sa_sigaction = [](int, siginfo_t* info, void* context) { code = context ? info->si_value.sival_int : -1; };
-  REQUIRE(::sigaction(SIGUSR2, &what, &before) == 0);
-  REQUIRE(::sigqueue(::getpid(), SIGUSR2, {42}) == 0);
-  CHECK(code == 42);
-  struct sigaction told{};
-  REQUIRE(::sigaction(SIGUSR2, &before, &told) == 0);
-  const bool is_the_same = told.sa_sigaction == what.sa_sigaction;
-  CHECK(is_the_same);
-  CHECK((told.sa_flags & SA_SIGINFO) != 0);
-  errno = 0;
-  CHECK(::sigaction(SIGKILL, &what, nullptr) == -1);
-  CHECK(errno == EINVAL);
 }
 
 TEST_CASE("a child by fork or vfork is not hooked: its close loop wakes nobody, and it may execute a program") {

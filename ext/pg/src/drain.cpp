@@ -86,7 +86,6 @@ task<result<void>> drain(pg_session& db) {
   if (has_answers(db.state())) co_await or_return(drain_answers(db));
   if (const std::error_code error = db.refusal()) co_return db.fail(error);
   if (db.is_in_transaction()) co_await or_return(roll_back(db));
-  db.forget_roll_back();
   db.end_guard();
   if (db.state() != connection_state::idle) co_return db.fail(pg::make_error_code(pg::errc::protocol_violation));
   co_return {};

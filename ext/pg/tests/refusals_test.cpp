@@ -63,6 +63,26 @@ TEST_CASE("more than 65,535 parameters are refused") {
   });
 }
 
+TEST_CASE("a pipeline that no buffer holds is sent whole before its answers are awaited") {
+  run_script([]() -> task<> {
+    scripted_server server;
+    auto [client, peer] = co_await connect_both(server);
+    const std::string large(16'000'000, 'x');
+    const std::string_view values[] = {large};
+    const pg::statement all[] = {{"first", values}, {"second", values}};
+    auto answers = spawn([&]() -> task<> {
+      const auto received = co_await client.pipeline(all);
+      REQUIRE(received.value().size() == 2);
+      CHECK(std::string_view(PQgetvalue(received->at(1).get(), 0, 0)) == "answer");
+    });
+    const pg_request request = co_await peer.request();
+    CHECK(request.text() == "second");
+    co_await peer.answer(request, "answer");
+    co_await answers;
+    CHECK(client.is_idle());
+  });
+}
+
 TEST_CASE("nullptr, nullopt and an empty optional are NULL in every call, and an empty text is not") {
   run_script([]() -> task<> {
     scripted_server server;

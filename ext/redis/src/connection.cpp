@@ -26,19 +26,16 @@ void encode(std::string& bytes, const text_list& command) {
   }
 }
 
-// Abandons the commands of a coroutine that ends before it has their answers.
+// Abandons the commands that have no answer when a coroutine ends.
 class answer_guard {
  public:
-  explicit answer_guard(session& owner) noexcept : owner_(&owner) {}
+  explicit answer_guard(session& owner) noexcept : owner_(owner) {}
   answer_guard(const answer_guard&) = delete;
   answer_guard& operator=(const answer_guard&) = delete;
-  ~answer_guard() {
-    if (owner_) owner_->abandon();
-  }
-  void dismiss() noexcept { owner_ = nullptr; }
+  ~answer_guard() { owner_.abandon(); }
 
  private:
-  session* owner_;
+  session& owner_;
 };
 
 // Commands in the form of the protocol, and their entries in the list of answers.
@@ -60,10 +57,9 @@ struct request {
 task<result<reply>> run_request(session& on, request sent) {
   if (sent.error) co_return failure(sent.error);
   co_await or_return(on.begin(std::move(sent.bytes), sent.commands));
-  answer_guard guard(on);
+  const answer_guard guard(on);
   co_await or_return(on.flush());
   reply received = co_await or_return(on.answer());
-  guard.dismiss();
   co_return received;
 }
 
@@ -73,10 +69,9 @@ task<result<std::vector<reply>>> run_requests(session& on, request sent) {
   if (sent.count == 0) co_return answers;
   answers.reserve(sent.count);
   co_await or_return(on.begin(std::move(sent.bytes), sent.commands));
-  answer_guard guard(on);
+  const answer_guard guard(on);
   co_await or_return(on.flush());
   while (answers.size() < sent.count) answers.push_back(co_await or_return(on.answer()));
-  guard.dismiss();
   co_return answers;
 }
 

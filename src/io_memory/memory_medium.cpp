@@ -1,0 +1,77 @@
+#include "io_memory/memory_medium.hpp"
+
+#include <algorithm>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+using primitive::locked;
+
+namespace {
+
+constexpr std::size_t most_bytes = 65536;  // that one party moves at once
+
+}  // namespace
+
+// --- chance
+
+std::size_t memory_medium::some_of(std::size_t size, unsigned chance) noexcept {
+  size = std::min(size, most_bytes);
+  return size > 1 && happens(chance) ? 1 + random_.below(static_cast<std::uint32_t>(size)) : size;
+}
+
+duration memory_medium::latency() noexcept {
+  const auto width =
+      static_cast<std::uint64_t>(std::max<duration>(options_.max_latency - options_.min_latency, {}).count());
+  return options_.min_latency + duration(width == 0 ? 0 : static_cast<duration::rep>(random_() % (width + 1)));
+}
+
+memory_object* memory_medium::choose(const std::vector<memory_object*>& objects) noexcept {
+  if (objects.empty()) return nullptr;
+  return objects[objects.size() == 1 ? 0 : random_.below(static_cast<std::uint32_t>(objects.size()))];
+}
+
+// --- arrivals
+
+void memory_medium::arrives(time_point at, std::uint64_t tag, memory_side side) {
+  arrivals_.push({at, arrival_count_++, tag, side});
+}
+
+void memory_medium::brings(time_point at, std::uint64_t tag) {
+  if (happens(options_.idle_edges)) arrives(now(), tag, memory_side::in);
+  arrives(happens(options_.late_edges) ? at + latency() : at, tag, memory_side::in);
+}
+
+time_point memory_medium::next_arrival() const noexcept {
+  locked guard(mutex_);
+  return arrivals_.empty() ? time_point::max() : arrivals_.top().at;
+}
+
+bool memory_medium::take_arrival(std::uint64_t& tag, memory_side& side) noexcept {
+  locked guard(mutex_);
+  if (arrivals_.empty() || arrivals_.top().at > now()) return false;
+  tag = arrivals_.top().tag;
+  side = arrivals_.top().side;
+  arrivals_.pop();
+  return true;
+}
+
+// --- watchers
+
+void memory_medium::add(arrival_watcher& watcher) {
+  locked guard(mutex_);
+  watchers_.push_back(&watcher);
+}
+
+void memory_medium::remove(arrival_watcher& watcher) noexcept {
+  locked guard(mutex_);
+  std::erase(watchers_, &watcher);
+}
+
+// On one thread nobody sleeps.
+void memory_medium::notify_watchers() noexcept {
+  if (options_.clock) return;
+  locked guard(mutex_);
+  for (arrival_watcher* const watcher : watchers_) watcher->recheck();
+}
+
+}}}  // namespace hocket::detail
