@@ -20,7 +20,8 @@ std::uint64_t random_seed() noexcept {
   // ORDER: acquire, pairs with the exchange in replace_seed_source(): a source's own state is visible to its first
   // call.
   if (auto source = source_.load(std::memory_order_acquire)) return source();
-  return kernel_entropy();
+  std::uint64_t entropy = kernel_entropy();
+  return splitmix64(entropy);
 }
 
 }  // namespace detail

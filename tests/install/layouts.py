@@ -86,13 +86,13 @@ class Layouts:
         options = ["-O2", "-flto", "-fPIC"]
         own = {"checks": 1, "conforming": 1, "backend": 0, "portable": 1}
         library = [self.object(base / f"{name}.cpp", f"portable_{name.replace('/', '_')}.o", *options, **own)
-                   for name in ("fatal", "platform/layout")]
+                   for name in ("fatal", "platform/layout_check")]
         self.package.compile("mixture.cpp", [*self.definitions(**own), *options, *library], "portable")
         self.is_undefined("checks2_conforming1_", [*self.definitions(**{**own, "checks": 2}), *options, *library], "portable, lto")
 
     def check_two_libraries(self):
         """A program that links the layout symbols of two libraries."""
-        layout = pathlib.Path(self.package.settings["source"]) / "src/base/platform/layout.cpp"
+        layout = pathlib.Path(self.package.settings["source"]) / "src/base/platform/layout_check.cpp"
         second = self.object(layout, "layout.o", checks=(self.checks + 1) % 3)
         code, output = self.package.compile("mixture.cpp", [*self.definitions(), second, *self.library], "twice")
         self.require(code != 0 and "hocket_is_linked_once" in output, f"two layouts link:\n{output}")
@@ -105,7 +105,7 @@ class Layouts:
         self.loads(self.plugin("matching"))
         self.is_refused(self.plugin("other", checks=checks), rf"undefined symbol: hocket_layout_v\w*_checks{checks}_")
         # The next two contain a hocket of their own.
-        own = [f"{self.package.settings['source']}/src/base/{name}.cpp" for name in ("fatal", "platform/layout")]
+        own = [f"{self.package.settings['source']}/src/base/{name}.cpp" for name in ("fatal", "platform/layout_check")]
         self.loads(self.plugin("matching_own", *own))
         self.is_refused(self.plugin("other_own", *own, checks=checks),
                         rf"a second hocket .*_checks{checks}_\w+ beside hocket_layout_v\w*_checks{self.checks}_")

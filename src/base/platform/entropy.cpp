@@ -1,7 +1,6 @@
 #include "base/platform/entropy.hpp"
 
 #include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/random.hpp>
 
 #include <sys/random.h>
 #include <time.h>
@@ -17,11 +16,10 @@ std::uint64_t improvised() noexcept {
   static constinit atomic<std::uint64_t> calls{0};
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  auto state = static_cast<std::uint64_t>(now.tv_nsec) ^ (static_cast<std::uint64_t>(now.tv_sec) << 30) ^
+  const auto state = static_cast<std::uint64_t>(now.tv_nsec) ^ (static_cast<std::uint64_t>(now.tv_sec) << 30) ^
                (static_cast<std::uint64_t>(::getpid()) << 44);
   // ORDER: relaxed, pairs with nothing: only the uniqueness of the number matters.
-  state ^= calls.fetch_add(1, std::memory_order_relaxed) * 0xd1342543de82ef95u;
-  return splitmix64(state);
+  return state ^ calls.fetch_add(1, std::memory_order_relaxed) * 0xd1342543de82ef95u;
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// 64 bits that differ between calls and between processes. Never blocks for long, never fails.
+// 64 bits that differ between calls and between processes; perhaps in a few bits alone. Never blocks for long, never
+// fails.
 std::uint64_t kernel_entropy() noexcept;
 
 }}}  // namespace hocket::detail
