@@ -2,6 +2,7 @@
 #include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/detail/valgrind.hpp>
 #include <hocket/stack/detail/high_water.hpp>
+#include <hocket/stack/detail/stack_pages.hpp>
 
 #include "stack/memory.hpp"
 #include "stack/resident.hpp"

@@ -5,7 +5,7 @@
 // for one stack. The ranges lie in memory of reserve_memory() and do not overlap.
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/stack/detail/stack_pages.hpp>
+#include <hocket/stack/detail/memory_range.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

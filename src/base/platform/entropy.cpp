@@ -17,7 +17,7 @@ std::uint64_t improvised() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   const auto state = static_cast<std::uint64_t>(now.tv_nsec) ^ (static_cast<std::uint64_t>(now.tv_sec) << 30) ^
-               (static_cast<std::uint64_t>(::getpid()) << 44);
+                     (static_cast<std::uint64_t>(::getpid()) << 44);
   // ORDER: relaxed, pairs with nothing: only the uniqueness of the number matters.
   return state ^ calls.fetch_add(1, std::memory_order_relaxed) * 0xd1342543de82ef95u;
 }

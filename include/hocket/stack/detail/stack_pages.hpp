@@ -8,16 +8,11 @@
 // drop the page themselves, and pages below the live ones need no marker: nothing on them can be referred to
 // (docs/decisions/006).
 #pragma once
+#include <hocket/stack/detail/memory_range.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
-
-// Whole pages.
-struct memory_range {
-  std::byte* first;
-  std::size_t size;
-};
 
 // The pages that a stack has for itself: all of it but its guard page.
 memory_range pages_of(const stack_ref& stack) noexcept;

@@ -6,9 +6,9 @@
 //   hocket_layout_v0_1_0_checks1_conforming0_plain_native
 //   hocket_layout_v0_1_0_checks1_conforming0_owners_plain_native
 //
-// libhocket_base defines the symbol of its own layout (src/base/platform/layout_check.cpp). Each unit that includes a hocket
-// header refers to the symbol of the unit's layout. If the two differ, then the linker reports the unit's symbol as
-// undefined. If a plug-in differs from the program that loads it, then dlopen() fails with the same name, because a
+// libhocket_base defines the symbol of its own layout (src/base/platform/layout_check.cpp). Each unit that includes a
+// hocket header refers to the symbol of the unit's layout. If the two differ, then the linker reports the unit's symbol
+// as undefined. If a plug-in differs from the program that loads it, then dlopen() fails with the same name, because a
 // reference from data is resolved at load time even under RTLD_LAZY.
 //
 // The reference is a pointer that the compiler keeps (gnu::used) and that the linker keeps under --gc-sections
