@@ -226,6 +226,17 @@ TEST_CASE("a deadline of a managed daemon passes when no other coroutine is left
   CHECK(lp.live() == 0);  // the manager has nothing to do
 }
 
+// The keeper of the deadline is enrolled for the daemon from the beginning: nothing else ends that would have it move.
+TEST_CASE("a daemon with a deadline, alone in its manager, holds no drain") {
+  event never;
+  hocket::runtime rt({.workers = 1});
+  task_manager tm(rt);
+  auto daemon = spawn(tm, {.within = 1h, .daemon = true}, wait_for, std::ref(never));
+  const shutdown_report report = rt.shutdown({.drain = 1h, .cancel = 1h, .report = no_report});
+  CHECK(report.cancelled + report.killed + report.remaining == 0);
+  CHECK(daemon.done());
+}
+
 TEST_CASE("the daemons of a manager end with those of its runtime") {
   event never;
   hocket::runtime rt({.workers = 2});
