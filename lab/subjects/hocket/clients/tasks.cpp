@@ -12,8 +12,10 @@ using hocket::task;
 
 class tasks {
  public:
-  explicit tasks(const lab::client_workload& what)
-      : what_(what), idle_(loop_, [this] { return lab::open(what_); }, {.limit = what.n}), opened_(what.n) {}
+  explicit tasks(const lab::client_workload& workload)
+      : what_(workload),
+        idle_(loop_, [this] { return lab::open(what_); }, {.limit = workload.n}),
+        opened_(workload.n) {}
 
   void ask_all(std::size_t times) {
     for (std::size_t i = 0; i < what_.n; ++i) spawn(loop_, &tasks::ask_often, this, i, times);
