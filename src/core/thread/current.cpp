@@ -1,8 +1,12 @@
+#include <hocket/base/detail/logical_thread.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 
 #include <exception>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+// Where a fiber is a thread of the operating system, a logical thread has the state, and the first exit hook behind it.
+static_assert(sizeof(thread_state) + sizeof(thread_exit_hook*) <= logical_thread::room);
 
 bool leaving_by_failure() noexcept { return std::uncaught_exceptions() > 0 || this_thread().early_ends != 0; }
 

@@ -1,3 +1,4 @@
+#include <hocket/base/detail/coarse_clock.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/wait/detail/budget.hpp>
@@ -71,7 +72,7 @@ executor& own_queue(const thread_state& here) noexcept {
 bool restart_budget_by_time() noexcept {
   thread_state& thread = this_thread();
   if (thread.budget_end == 0 || thread.clock_looks == clock_looks_of_budget) return false;
-  if (steady_clock().now().time_since_epoch().count() >= thread.budget_end) return false;
+  if (coarse_time().time_since_epoch().count() >= thread.budget_end) return false;
   const bool is_last = ++thread.clock_looks == clock_looks_of_budget;
   thread.spent = is_last ? next_of_timed + 1 : next_of_timed;  // 33 + 6 * 32 + 31 operations: 256
   wrote_this_thread();

@@ -226,6 +226,23 @@ TEST_CASE("a deadline of a managed daemon passes when no other coroutine is left
   CHECK(lp.live() == 0);  // the manager has nothing to do
 }
 
+// It is spawned on the loop's thread, so the keeper of its deadline is armed at once, and nothing ends later in the
+// manager that would have the keeper move to the daemons.
+TEST_CASE("a daemon with a deadline, alone in its manager, holds no drain") {
+  event never;
+  loop lp;
+  task_manager tm(lp);
+  managed_handle<> daemon;
+  auto body = [&]() -> task<> {
+    daemon = spawn(tm, {.within = 1h, .daemon = true}, wait_for, std::ref(never));
+    co_return;
+  };
+  auto other = spawn(lp, body);
+  lp.run();
+  CHECK(other.done());
+  CHECK(daemon.done());
+}
+
 TEST_CASE("the daemons of a manager end with those of its runtime") {
   event never;
   hocket::runtime rt({.workers = 2});

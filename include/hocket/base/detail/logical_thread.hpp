@@ -13,7 +13,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // Each thread of the operating system has one, all zero when it begins; a fiber's never uses its own. Valid as long as
 // the thread lives: also while its thread_local objects and, of the main thread, static objects are destroyed.
 struct logical_thread {
-  static constexpr std::size_t room = 192;
+  static constexpr std::size_t room = 256;
   alignas(std::max_align_t) std::byte state[room] = {};  // core/thread/detail/current.hpp keeps its state there
   void (*at_end)() noexcept = nullptr;                   // runs when the thread ends, on it
 };

@@ -2,6 +2,7 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/pool/connection_pool.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/sync/latch.hpp>
 
 #include LAB_CLIENT
 
@@ -11,8 +12,10 @@ using hocket::task;
 
 class tasks {
  public:
-  explicit tasks(const lab::client_workload& what)
-      : what_(what), idle_(loop_, [this] { return lab::open(what_); }, {.limit = what.n}) {}
+  explicit tasks(const lab::client_workload& workload)
+      : what_(workload),
+        idle_(loop_, [this] { return lab::open(what_); }, {.limit = workload.n}),
+        opened_(workload.n) {}
 
   void ask_all(std::size_t times) {
     for (std::size_t i = 0; i < what_.n; ++i) spawn(loop_, &tasks::ask_often, this, i, times);
@@ -29,6 +32,8 @@ class tasks {
         continue;
       }
       auto lent = (co_await idle_.acquire()).value();
+      // The first time each has a connection of its own before one asks.
+      if (!opened_.is_ready()) co_await opened_.arrive_and_wait();
       co_await lab::ask(what_, *lent, number);
     }
   }
@@ -36,6 +41,7 @@ class tasks {
   const lab::client_workload what_;
   hocket::loop loop_;
   hocket::connection_pool<lab::connection> idle_;
+  hocket::latch opened_;
 };
 
 }  // namespace

@@ -15,8 +15,8 @@
 //     since its last look, and stores a count that the next operation carries over. The store may be lost to an
 //     addition of the owner; then the next look repeats it.
 //   - On a loop, and on a runtime of one worker, there is no watch. There the count begins at 223, so the 33rd
-//     operation of the price 1, and the third of descriptors, carries over. The slow path asks the clock then, and
-//     nothing happens before the turn is 10 ms old.
+//     operation of the price 1, and the third of descriptors, carries over. The slow path asks the coarse clock then,
+//     which lags by a tick of the system, and nothing happens before the turn is 10 ms old.
 // A clock of the program's own ends no budget: one seed, one run.
 //
 // Code that cannot pause spends and goes on: a plain thread, an eager body on its caller's stack, a raw coroutine, code
