@@ -55,8 +55,8 @@ class Cell:
         """The spawned coroutine; None if it is a raw one."""
         if not self.frame.flags & SCHEDULED:
             return None
-        strand = self.library.at("context", self.frame.context)["strand_"].target()
-        return Coroutine(self.library, strand) if strand else None
+        strand = self.library.at("context", self.frame.context)["strand_"].word()  # the address of its scheduled, too
+        return Coroutine(self.library, self.library.at("detail::scheduled", strand)) if strand else None
 
     def state(self):
         record = self.block["record"].word()

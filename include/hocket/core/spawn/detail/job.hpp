@@ -10,7 +10,8 @@
 // The life of a job: made; enrolled with its target, or refused and destroyed; posted; resumed once, which runs the
 // callable, destroys the job, and then tells the target. No thread but the one that has it touches it.
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/awaitable.hpp>
+#include <hocket/core/spawn/detail/spawned_call.hpp>
 #include <hocket/core/thread/detail/frame.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

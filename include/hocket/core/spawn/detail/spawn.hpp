@@ -32,13 +32,10 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/frame_memory.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/spawn/detail/call_parameters.hpp>
+#include <hocket/core/spawn/detail/spawned_call.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/thread/detail/current.hpp>
-#include <optional>
-#include <tuple>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -46,75 +43,6 @@ namespace detail {
 
 // The target of the running coroutine; fatal where there is none.
 spawn_target& current_target() noexcept;
-
-template <class W>
-spawn_target& target_of(W& where) noexcept {
-  if constexpr (std::derived_from<W, spawn_target>) return where;
-  else return where.as_spawn_target();
-}
-
-// The callable and the arguments of a spawn, until they are called.
-template <class F, class... Args>
-class spawned_call {
- public:
-  template <class G, class... Given>
-  explicit spawned_call(G&& f, Given&&... args)
-      : call_(std::in_place, std::forward<G>(f), to_store<Args>(std::forward<Given>(args))...) {}
-
-  using returned = std::invoke_result_t<F, Args...>;
-  // Whether the call may leave temporaries behind to which a task refers that it returns. Then the expression of the
-  // call is to live as long: coro/detail/awaited_call.hpp.
-  static constexpr bool may_leave_temporaries = stored_call_of<F, Args...>::may_leave_temporaries;
-  static constexpr std::size_t arguments = sizeof...(Args);
-  static constexpr bool calls_member = std::is_member_pointer_v<F>;
-
-  returned operator()() {
-    return std::apply([](F& f, Args&... args) -> returned { return invoke(std::move(f), std::move(args)...); }, *call_);
-  }
-  void reset() noexcept { call_.reset(); }
-  // The callable and the arguments, for who calls it otherwise.
-  std::tuple<F, Args...>& parts() noexcept { return *call_; }
-
- private:
-  template <class... Given>
-  static returned invoke(F&& f, Given&&... args) {
-    if constexpr (std::is_member_pointer_v<F>) return std::apply(f, std::forward_as_tuple(std::move(args)...));
-    else return std::move(f)(std::move(args)...);
-  }
-  std::optional<std::tuple<F, Args...>> call_;
-};
-
-// The call of an F, of any value category, with such arguments.
-template <class F, class Stored>
-struct spawned_call_of;
-template <class F, class... Stored>
-struct spawned_call_of<F, std::tuple<Stored...>> {
-  using type = spawned_call<F, Stored...>;
-};
-template <class F, class... Args>
-using spawned_call_for =
-    typename spawned_call_of<std::decay_t<F>, typename stored_call_of<std::decay_t<F>, Args...>::types>::type;
-
-// The object of a spawn, from the memory of frames.
-template <class Body, class... Given>
-Body* make_spawned(Given&&... args) {
-  static_assert(fits_frame<Body>, "hocket: an over-aligned callable or argument: pass it by std::unique_ptr");
-  struct raw {
-    void* memory = allocate_frame(sizeof(Body));
-    ~raw() {
-      if (memory) release_frame(memory, sizeof(Body));
-    }
-  } room;
-  auto* body = ::new (room.memory) Body(std::forward<Given>(args)...);
-  room.memory = nullptr;
-  return body;
-}
-template <class Body>
-void dispose_spawned(context& self) noexcept {
-  auto* body = static_cast<Body*>(&self);
-  body->~Body();
-  release_frame(body, sizeof(Body));
-}
 
 // The place of a spawn that is posted at once. The address of the caller of spawn() is taken in launch(), so accept()
 // is always a part of that caller.
@@ -187,9 +115,6 @@ template <class Place, class Body>
   unless_started.body = nullptr;
   place.accept(body, start);
 }
-
-template <class F, class... Args>
-concept spawnable = std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>;
 
 // If the target refuses, the callable and its arguments are destroyed at once.
 template <class Place, class F, class... Args>
