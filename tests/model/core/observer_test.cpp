@@ -105,7 +105,7 @@ TEST_CASE("a callback removes its own observer") { verdict::none(bounds, &remove
 // Two are not seen to be. The load that finds a second seat finds none here. And the count that falls at the end of a
 // visit: the checker's futex_wait() always sees its newest value, and its seq_cst loads all that was stored before.
 TEST_CASE("every ordering of the observers is needed, but for two") {
-  constexpr model::options few{.preemptions = 2, .stale_reads = 1, .spurious = 0, .weakened = "observer."};
+  constexpr model::options few{.preemptions = 2, .stale_reads = 1, .spurious = 0, .weakened = "observed."};
   const std::string unneeded = model::unneeded_orderings(few, &destroyed_beside_an_event, &followed_by_another);
   CAPTURE(unneeded);
   CHECK(std::count(unneeded.begin(), unneeded.end(), '\n') == 2);

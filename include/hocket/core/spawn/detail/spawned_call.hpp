@@ -6,7 +6,6 @@
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/spawn/detail/call_parameters.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <functional>
 #include <optional>
 #include <tuple>
 
