@@ -130,11 +130,11 @@ void open_descriptor::drop_all() noexcept {
 
 // Its calls never block, as those of regular files.
 void open_descriptor::take_for_ready() noexcept {
-  tell_edge(in);
-  tell_edge(out);
+  notify_edge(in);
+  notify_edge(out);
 }
 
-void open_descriptor::tell_edge(direction& side) noexcept {
+void open_descriptor::notify_edge(direction& side) noexcept {
   primitive::waiter* const entry = side.edge();
   if (entry && !hand_over(*entry)) side.fail(*entry, ECANCELED);
 }

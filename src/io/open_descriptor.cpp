@@ -29,8 +29,8 @@ void open_descriptor::end_when_idle(std::uint64_t family) noexcept {
   if (family_.load(std::memory_order_relaxed) == family) {
     // ORDER: relaxed, ordered by the edge: see ends_when_idle().
     ends_when_idle_.store(true, std::memory_order_relaxed);
-    tell_edge(in);
-    tell_edge(peer);
+    notify_edge(in);
+    notify_edge(peer);
   }
   drop();
 }
