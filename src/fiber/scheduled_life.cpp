@@ -2,9 +2,9 @@
 #include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/wait/detail/wait_here.hpp>
-#include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>
+#include <hocket/fiber/detail/park.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <hocket/fiber/fiber_local.hpp>
