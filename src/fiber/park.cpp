@@ -31,26 +31,26 @@ namespace {
 constexpr yield_way no_way{nullptr, nullptr};
 
 // The fiber at the front of the queue, if a switch is all that it takes to resume it.
-control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& here) noexcept {
+control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& thread) noexcept {
   auto* frame = static_cast<frame_head*>(ready.front().address());
   if (!frame || frame->resume != scheduled_entry_points.resume) return nullptr;
   auto* next = reinterpret_cast<control_block*>(frame);
-  return (next->header.flags & fiber_flag::at_resume) == 0 && &next->thread() == &here ? next : nullptr;
+  return (next->header.flags & fiber_flag::at_resume) == 0 && &next->thread() == &thread ? next : nullptr;
 }
 
 // What follows is apart, so that a yield from one to the next among few saves no registers for it.
 
-[[gnu::noinline]] yield_way look_for_room(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
+[[gnu::noinline]] yield_way push_slowly(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
   return ready.try_push(handle_of(own.head)) ? yield_way{&own, thread.worker} : no_way;
 }
 
 [[gnu::noinline]] yield_way back_to_worker(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
   if (ready.push_in_sight(handle_of(own.head))) [[likely]]
     return {&own, thread.worker};
-  return look_for_room(ready, own, thread);
+  return push_slowly(ready, own, thread);
 }
 
-[[gnu::noinline]] yield_way looking_ahead(const run_queue& ready, yield_way way) noexcept {
+[[gnu::noinline]] yield_way after_look_ahead(const run_queue& ready, yield_way way) noexcept {
   look_ahead(ready);
   return way;
 }
@@ -59,21 +59,21 @@ control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& her
 
 yield_way prepare_yield() noexcept {
   if constexpr (conforming_mode) return no_way;  // what stands in the queue is the proxy
-  thread_state& here = this_thread();
-  auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
+  thread_state& state = this_thread();
+  auto* thread = static_cast<fiber_thread*>(slot_of(state, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;
-  if (own) expect_no_lock(here);
-  if (!own || here.eager || own->head.resume != scheduled_entry_points.resume || !here.seat.ready) return no_way;
-  run_queue& ready = *here.seat.ready;
-  const bool straight = !switch_annotation::active && here.turn_left != 0 && thread->exceptions->empty();
+  if (own) expect_no_lock(state);
+  if (!own || state.eager || own->head.resume != scheduled_entry_points.resume || !state.seat.ready) return no_way;
+  run_queue& ready = *state.seat.ready;
+  const bool straight = !switch_annotation::active && state.turn_left != 0 && thread->exceptions->empty();
   control_block* next = straight ? next_for_a_switch(ready, *thread) : nullptr;
   if (!next) return back_to_worker(ready, *own, *thread);
   if (!ready.try_exchange(handle_of(own->head))) return no_way;
-  --here.turn_left;
+  --state.turn_left;
   thread->running = next;
-  here.ctx = next->header.ctx;
+  state.ctx = next->header.ctx;
   const yield_way way{own, std::exchange(next->record, nullptr)};
-  return ready.is_large() ? looking_ahead(ready, way) : way;
+  return ready.is_large() ? after_look_ahead(ready, way) : way;
 }
 
 bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {
@@ -82,8 +82,8 @@ bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {
   struct erased {
     void* awaiter;
     suspend_call suspend;
-  } what{awaiter, suspend};
-  park_request request{&what, [](park_request& self, park_request::fiber_handle parked) noexcept {
+  } call{awaiter, suspend};
+  park_request request{&call, [](park_request& self, park_request::fiber_handle parked) noexcept {
                          auto& wait = *static_cast<erased*>(self.awaiter);
                          return wait.suspend(wait.awaiter, parked) ? std::coroutine_handle<>{} : parked;
                        }};
