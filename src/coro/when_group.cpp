@@ -1,7 +1,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/core/wait/detail/strand_state.hpp>
-#include <hocket/coro/detail/when_children.hpp>
+#include <hocket/coro/detail/when_group.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -1,19 +1,6 @@
-#include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
-#include <hocket/core/wait/detail/wait_here.hpp>
 #include <hocket/fiber/await.hpp>
-#include <hocket/fiber/detail/packing.hpp>
-
-#include "fiber/entry.hpp"
-#include "fiber/look_ahead.hpp"
-
-#include <algorithm>
-#include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
-
-control_block* running_fiber() noexcept { return running_fiber(this_thread()); }
 
 namespace {
 
@@ -38,93 +25,5 @@ wait_end pause_fiber(stop_level ignore, duration::rep until) {
   else await(pause{});
   return ended_already(ignore, time_point(duration(until)));
 }
-
-void expect_fiber(const control_block* running) noexcept {
-  if (!running) {
-    expects(
-        current_executor() == nullptr && !this_thread().eager, "await was called in a task, or in a job",
-        "a task has no stack of its own to wait on: write co_await, or spawn a fiber; nor has a job: spawn what waits",
-        current_context().name());
-    return;
-  }
-  expects((running->header.flags & fiber_flag::scheduled) != 0, "await was called in a raw coroutine",
-          "only its owner resumes it: yield to the owner, or spawn a fiber",
-          fiber_record::from_block(const_cast<control_block&>(*running)).name);
-}
-
-void wait_pin::begin(control_block& fiber, const exposed_memory& memory) noexcept {
-  const bool copied = (fiber.header.reserved & stack_bit::copied) != 0;
-  if ((memory.all && !copied) || refers_to_stack(memory.data, memory.size, fiber) ||
-      std::any_of(std::begin(memory.lists), std::end(memory.lists),
-                  [&](std::span<const std::byte> list) { return refers_to_stack(list.data(), list.size(), fiber); }))
-    pinned_ = pin_stack(fiber, "what it waits for");
-}
-
-namespace {
-
-constexpr yield_way no_way{nullptr, nullptr};
-
-// The fiber at the front of the queue, if a switch is all that it takes to resume it.
-control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& here) noexcept {
-  auto* frame = static_cast<frame_head*>(ready.front().address());
-  if (!frame || frame->resume != scheduled_entry_points.resume) return nullptr;
-  auto* next = reinterpret_cast<control_block*>(frame);
-  return (next->header.flags & fiber_flag::at_resume) == 0 && &next->thread() == &here ? next : nullptr;
-}
-
-// What follows is apart, so that a yield from one to the next among few saves no registers for it.
-
-[[gnu::noinline]] yield_way look_for_room(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
-  return ready.try_push(handle_of(own.head)) ? yield_way{&own, thread.worker} : no_way;
-}
-
-[[gnu::noinline]] yield_way back_to_worker(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
-  if (ready.push_in_sight(handle_of(own.head))) [[likely]]
-    return {&own, thread.worker};
-  return look_for_room(ready, own, thread);
-}
-
-[[gnu::noinline]] yield_way looking_ahead(const run_queue& ready, yield_way way) noexcept {
-  look_ahead(ready);
-  return way;
-}
-
-}  // namespace
-
-yield_way prepare_yield() noexcept {
-  if constexpr (conforming_mode) return no_way;  // what stands in the queue is the proxy
-  thread_state& here = this_thread();
-  auto* thread = static_cast<fiber_thread*>(slot_of(here, thread_slot::fiber));
-  control_block* own = thread ? thread->running : nullptr;
-  if (own) expect_no_lock(here);
-  if (!own || here.eager || own->head.resume != scheduled_entry_points.resume || !here.seat.ready) return no_way;
-  run_queue& ready = *here.seat.ready;
-  const bool straight = !switch_annotation::active && here.turn_left != 0 && thread->exceptions->empty();
-  control_block* next = straight ? next_for_a_switch(ready, *thread) : nullptr;
-  if (!next) return back_to_worker(ready, *own, *thread);
-  if (!ready.try_exchange(handle_of(own->head))) return no_way;
-  --here.turn_left;
-  thread->running = next;
-  here.ctx = next->header.ctx;
-  const yield_way way{own, std::exchange(next->record, nullptr)};
-  return ready.is_large() ? looking_ahead(ready, way) : way;
-}
-
-bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {
-  fiber_thread* thread = fiber_thread::current_if_any();
-  if (!thread || !thread->running || this_thread().eager) return false;
-  struct erased {
-    void* awaiter;
-    suspend_call suspend;
-  } what{awaiter, suspend};
-  park_request request{&what, [](park_request& self, park_request::fiber_handle parked) noexcept {
-                         auto& wait = *static_cast<erased*>(self.awaiter);
-                         return wait.suspend(wait.awaiter, parked) ? std::coroutine_handle<>{} : parked;
-                       }};
-  park_fiber(*awaiting_fiber(), &request);
-  return true;
-}
-
-void rethrow(park_request& request) { std::rethrow_exception(std::move(request.error)); }
 
 }}}  // namespace hocket::detail

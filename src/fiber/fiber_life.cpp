@@ -6,6 +6,7 @@
 #include <hocket/core/wait/detail/observed.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>
+#include <hocket/fiber/detail/resume_order.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
 #include <hocket/fiber/fiber_local.hpp>
 
@@ -206,7 +207,7 @@ void destroy_fiber(control_block& block) noexcept {
 void destroy_fiber(fiber_record& record) noexcept {
   control_block& block = *record.block;
   expect_own_thread(block, record.name);
-  block.thread().foresee(block);
+  foresee(block);
   if (!block.finished()) {
     expects(block.record != nullptr, "a coroutine was destroyed while it runs",
             "let it return, or destroy it from the code that resumes it", record.name);

@@ -10,11 +10,4 @@ fiber_local_node*& current_fiber_locals() {
   return thread.running ? fiber_record::from_block(*thread.running).locals : thread.locals;
 }
 
-void destroy_fiber_locals(fiber_local_node*& first) noexcept {
-  while (fiber_local_node* node = first) {
-    first = node->next;
-    node->destroy(node);
-  }
-}
-
 }}}  // namespace hocket::detail

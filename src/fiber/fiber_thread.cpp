@@ -1,49 +1,15 @@
-#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/housekeeping.hpp>
-#include <hocket/core/thread/detail/stack_bounds.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
-#include <hocket/fiber/fiber_local.hpp>
-#include <hocket/stack/detail/cells.hpp>
 
-#include "fiber/idle_fibers.hpp"
 #include "fiber/measuring.hpp"
-#include "fiber/overflow_report.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
-
-namespace {
-
-stack_bounds bounds_of_cell(std::uintptr_t address) noexcept {
-  void* const cell = cell_on(address);
-  if (!cell) return {};
-  const stack_ref stack = stack_pool::stack_of(cell);
-  return {reinterpret_cast<std::uintptr_t>(stack.low), reinterpret_cast<std::uintptr_t>(stack.top)};
-}
-
-// Before main(): the first fiber comes later.
-[[maybe_unused]] const bool locator_installed = (set_stack_locator(&bounds_of_cell), true);
-
-}  // namespace
-
-struct fiber_thread::exit_hook : thread_exit_hook {
-  static void end(thread_exit_hook& self) noexcept {
-    auto* thread = static_cast<fiber_thread*>(in_current_slot<thread_slot::fiber>());
-    destroy_fiber_locals(thread->locals);
-    set_current_slot(thread_slot::fiber, nullptr);
-    thread->ended_ = true;
-    thread->for_signals_.remove();
-    if (thread->live == 0) delete thread;
-    else expect_to_last(thread);
-    delete static_cast<exit_hook*>(&self);
-  }
-};
 
 struct fiber_thread::special {
   special(std::size_t stack_size, stack_layout of, special* before)
@@ -62,11 +28,7 @@ struct fiber_thread::listed {
   listed* next;
 };
 
-fiber_thread::fiber_thread() noexcept
-    : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {}
-
-fiber_thread::~fiber_thread() {
-  delete idle;
+void fiber_thread::destroy_pools() noexcept {
   while (listed* first = first_pool_) {
     first_pool_ = first->next;
     delete first;
@@ -75,25 +37,6 @@ fiber_thread::~fiber_thread() {
     special_pools_ = first->next;
     delete first;
   }
-}
-
-void fiber_thread::leave_last() noexcept { delete this; }
-
-fiber_thread& fiber_thread::current() {
-  if (fiber_thread* known = current_if_any()) [[likely]]
-    return *known;
-  auto* hook = new exit_hook{{&exit_hook::end}};
-  auto* made = new (std::nothrow) fiber_thread;
-  if (!made) {
-    delete hook;
-    throw std::bad_alloc();
-  }
-  set_current_slot(thread_slot::fiber, made);
-  if (!at_thread_exit(*hook)) delete hook;  // what is made stays for good
-  prepare_overflow_report(made->for_signals_);
-  static constexpr housekeeper keeps_stacks{&stack_news, &keep_stacks};
-  register_housekeeper(keeps_stacks);
-  return *made;
 }
 
 std::uint64_t fiber_thread::stack_news() noexcept {

@@ -1,16 +1,12 @@
 #include "fiber/idle_fibers.hpp"
 
-#include <hocket/fiber/detail/scheduled_fiber.hpp>
+#include <hocket/fiber/detail/packing.hpp>
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
-namespace hocket { inline namespace HOCKET_ABI {
-
-using namespace detail;
-
-namespace detail {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // An alarm looks at a slice of the members, so that a loop with very many is not held up by it: the next slice follows
 // soon, the next round after the whole time. A member that takes the place of one that left may miss a round.
@@ -145,21 +141,4 @@ idle_membership::~idle_membership() {
 
 bool idle_membership::keep() noexcept { return std::exchange(list_, nullptr) != nullptr; }
 
-}  // namespace detail
-
-hibernation_statistics hibernation_usage() noexcept {
-  fiber_thread* thread = fiber_thread::current_if_any();
-  return thread && thread->idle ? thread->idle->usage : hibernation_statistics{};
-}
-
-std::size_t hibernate_parked() noexcept {
-  fiber_thread* thread = fiber_thread::current_if_any();
-  return thread && thread->idle ? thread->idle->pack_waiting() : 0;
-}
-
-bool hibernate(any_coroutine& coroutine) noexcept {
-  detail::packing_batch batch;
-  return coroutine.pack(batch);
-}
-
-}}  // namespace hocket
+}}}  // namespace hocket::detail

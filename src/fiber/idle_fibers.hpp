@@ -8,7 +8,7 @@
 #pragma once
 #include <hocket/core/executor.hpp>
 #include <hocket/core/thread/detail/timer.hpp>
-#include <hocket/fiber/hibernate.hpp>
+#include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <vector>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -29,8 +29,6 @@ class idle_fibers {
 
   // See hibernate_parked().
   std::size_t pack_waiting() noexcept;
-
-  hibernation_statistics usage;
 
  private:
   struct group;

@@ -1,6 +1,5 @@
 #include "fiber/migration.hpp"
 
-#include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -4,13 +4,10 @@
 #include <hocket/base/memory_source.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
-#include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>
-#include <hocket/fiber/detail/round_trip.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 
 #include "fiber/canary.hpp"
-#include "fiber/idle_fibers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -81,12 +78,12 @@ bool packing_batch::add(control_block& block) noexcept {
   const stack_ref stack = stack_pool::stack_of(&block);
   check_canary(block);
   if (count_ == most) flush();
-  idle_fibers* of_thread = idle_fibers::of(block.thread());
-  stack_image* image = of_thread ? stack_image::save(bottom_of(block, record), record.top()) : nullptr;
+  stack_image* image = stack_image::save(bottom_of(block, record), record.top());
   if (!image) return false;
-  of_thread->usage.packed += 1;
-  of_thread->usage.packs += 1;
-  of_thread->usage.image_bytes += image->footprint();
+  hibernation_statistics& usage = block.thread().hibernation;
+  usage.packed += 1;
+  usage.packs += 1;
+  usage.image_bytes += image->footprint();
   set_packed(block, record, *image);
   blocks_[count_] = &block;
   pages_[count_++] = pages_of(stack);
@@ -151,7 +148,7 @@ void unpack_copied(control_block& block, stack_image& image) noexcept {
 void unpack_hibernated(control_block& block, stack_image& image) noexcept {
   image.prefetch();
   const stack_ref stack = stack_pool::stack_of(&block);
-  hibernation_statistics& usage = block.thread().idle->usage;
+  hibernation_statistics& usage = block.thread().hibernation;
   usage.packed -= 1;
   usage.unpacks += 1;
   usage.image_bytes -= image.footprint();
@@ -167,13 +164,6 @@ void unpack(control_block& block) noexcept {
   auto& image = *static_cast<stack_image*>(block.record);
   if (block.header.reserved & stack_bit::copied) unpack_copied(block, image);
   else unpack_hibernated(block, image);
-}
-
-void wake_idle(control_block& block) noexcept {
-  if (is_packed(block)) unpack(block);
-  block.header.reserved &= ~stack_bit::aged;
-  block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::idle);
-  if (!block.record) report_bad_resume(block);  // a finished one
 }
 
 scheduled_fiber* pin_stack(control_block& fiber, const char* what) noexcept {

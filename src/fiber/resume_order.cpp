@@ -28,10 +28,10 @@ void prefetch_stack_of(control_block& block) noexcept {
 
 }  // namespace
 
-void resume_order::follow(control_block& block) noexcept {
+void follow_order(std::byte*& last, control_block& block) noexcept {
   constexpr std::ptrdiff_t later = 8;  // resumes: what a miss of cache and TLB takes
-  const std::ptrdiff_t step = reinterpret_cast<std::byte*>(&block) - last_;
-  last_ = reinterpret_cast<std::byte*>(&block);
+  const std::ptrdiff_t step = reinterpret_cast<std::byte*>(&block) - last;
+  last = reinterpret_cast<std::byte*>(&block);
   if (step != sizeof(control_block) && step != -std::ptrdiff_t{sizeof(control_block)}) return;
   if (void* soon = stack_depot::neighbour_of(&block, step > 0 ? later : -later))
     prefetch_stack_of(*static_cast<control_block*>(soon));

@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>
+#include <hocket/fiber/detail/resume_order.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
 
 #include "fiber/canary.hpp"
@@ -13,6 +13,14 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 exception_globals take(exception_globals& live) noexcept { return std::exchange(live, {nullptr, 0}); }
+
+// A fiber with fiber_flag::idle is about to run.
+[[gnu::noinline]] void wake_idle(control_block& block) noexcept {
+  if (is_packed(block)) unpack(block);
+  block.header.reserved &= ~stack_bit::aged;
+  block.header.flags &= static_cast<std::uint8_t>(~fiber_flag::idle);
+  if (!block.record) report_bad_resume(block);  // a finished one
+}
 
 }  // namespace
 
@@ -27,7 +35,7 @@ bool before_resume(control_block& block) noexcept {
 }
 
 bool before_enter(control_block& block) noexcept {
-  block.thread().foresee(block);
+  foresee(block);
   return (block.header.flags & fiber_flag::at_resume) && before_resume(block);
 }
 

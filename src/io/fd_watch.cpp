@@ -1,10 +1,6 @@
 #include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/never_destroyed.hpp>
-#include <hocket/base/detail/platform/raw_calls.hpp>
-#include <hocket/core/frame_memory.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
 #include <hocket/io/poll_fds.hpp>
-#include <io/epoll_driver.hpp>
 #include <io/fd_watch.hpp>
 #include <io/platform/system_calls.hpp>
 
@@ -19,7 +15,6 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using primitive::grant;
 using primitive::locked;
-using primitive::suspension;
 using primitive::waiter;
 
 namespace {
@@ -35,15 +30,6 @@ watches& every_watch() noexcept {
   return *all;
 }
 
-// Of a wait that no watch can be made for.
-class no_watch_source final : public primitive::wait_source {
- public:
-  const char* what() const noexcept override { return "numbers of poll_fds()"; }
-  [[nodiscard]] bool detach(waiter&) noexcept override { return false; }
-  void pass_on(waiter&) noexcept override {}
-};
-constinit no_watch_source no_watch;
-
 int control(int epoll, int how, int fd, std::uint32_t events) noexcept {
   epoll_event event{};
   event.events = events;
@@ -56,77 +42,14 @@ static_assert(POLLIN == EPOLLIN && POLLOUT == EPOLLOUT && POLLPRI == EPOLLPRI &&
 
 short events_of(const polled_fd& one) noexcept {
   short events = 0;
-  const poll_operation& of = *one.of;
+  const poll_operation& of = *one.operation;
   for (std::size_t i = 0; i < of.count; ++i) {
     if (of.fds[i].fd == one.fd) events = static_cast<short>(events | of.fds[i].events);
   }
   return events;
 }
 
-// True: something is ready, or it fails.
-bool look(poll_operation& at) noexcept {
-  long found = 0;
-  do found = raw_calls::poll(at.fds, at.count, 0);
-  while (found < 0 && errno == EINTR);
-  if (found < 0) at.error = static_cast<std::size_t>(errno);
-  else at.ready = static_cast<std::size_t>(found);
-  return found != 0;
-}
-
-// look(), after the system has reported `events`.
-bool look(poll_operation& at, short events) noexcept {
-  if (!at.untested) return look(at);
-  at.fds->revents = static_cast<short>(events & (at.fds->events | POLLERR | POLLHUP));
-  return at.fds->revents != 0;
-}
-
-void fail(poll_operation& what, waiter& entry, int error) noexcept {
-  what.error = static_cast<std::size_t>(error);
-  entry.claim_popped().post();
-}
-
 }  // namespace
-
-// --- the operation
-
-bool poll_operation::try_now() noexcept { return look(*this); }
-
-void poll_operation::begin(suspension& wait, waiter& entry) noexcept {
-  entry.resource = this;
-  const result<fd_watch*> here = epoll_driver::watch_here();
-  entry.enlist(wait, here ? static_cast<primitive::wait_source&>(**here) : no_watch);
-  if (!here) return fail(*this, entry, here.error().value());
-  try {
-    listed = static_cast<polled_fd*>(allocate_frame((count + 1) * sizeof(polled_fd)));
-  } catch (const std::bad_alloc&) {
-    return fail(*this, entry, ENOMEM);
-  }
-  if (const int wrong = (*here)->enter(*this, entry)) fail(*this, entry, wrong);
-}
-
-result<std::size_t> poll_operation::take() noexcept {
-  if (error != 0) return failure_of_transfer(static_cast<int>(error));
-  return ready;
-}
-
-void poll_operation::resumed() noexcept {
-  if (listed) release_frame(std::exchange(listed, nullptr), (count + 1) * sizeof(polled_fd));
-}
-
-void readiness_operation::begin(suspension& wait, waiter& entry) noexcept {
-  fds = &own;
-  count = 1;
-  if (own.fd >= 0) return poll_operation::begin(wait, entry);
-  entry.enlist(wait, no_watch);  // a watch leaves negative numbers out, so the wait would never end
-  fail(*this, entry, EBADF);
-}
-
-result<short> readiness_operation::take() noexcept {
-  if (error != 0) return failure_of_transfer(static_cast<int>(error));
-  return own.revents;
-}
-
-// --- the watch
 
 fd_watch::fd_watch(int epoll) noexcept : epoll_(epoll), forks_(forks_so_far()) {
   locked guard(every_watch().mutex);
@@ -204,12 +127,12 @@ void fd_watch::wake(int fd) noexcept {
 std::optional<grant> fd_watch::take_ready(int fd, short events) noexcept {
   locked guard(mutex_);
   for (polled_fd* one = at(fd).first; one; one = one->next) {
-    if (look(*one->of, events)) return take_out(*one);
+    if (one->operation->test(events)) return take_out(*one);
   }
   polled_fd* const other = at(fd).first;
   const int error = other ? arm(fd) : 0;
   if (error == 0) return std::nullopt;
-  other->of->error = static_cast<std::size_t>(error);
+  other->operation->error = static_cast<std::size_t>(error);
   return take_out(*other);
 }
 
@@ -218,15 +141,15 @@ std::optional<grant> fd_watch::take_any(int fd, int error) noexcept {
   locked guard(mutex_);
   if (!has(fd) || !at(fd).first) return std::nullopt;
   polled_fd& one = *at(fd).first;
-  if (error == 0) look(*one.of);
-  else one.of->error = static_cast<std::size_t>(error);
+  if (error == 0) static_cast<void>(one.operation->test());
+  else one.operation->error = static_cast<std::size_t>(error);
   return take_out(one);
 }
 
 // Under the mutex.
 grant fd_watch::take_out(polled_fd& one) noexcept {
   waiter& entry = *one.entry;
-  unlink_all(*one.of);
+  unlink_all(*one.operation);
   return entry.claim_popped();
 }
 

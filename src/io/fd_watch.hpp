@@ -26,17 +26,6 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// A wait, in the list of one of its fds.
-struct polled_fd {
-  int fd;  // all_waits: in the list of all
-  poll_operation* of;
-  primitive::waiter* entry;
-  polled_fd* next;
-  polled_fd* previous;
-};
-
-inline constexpr int all_waits = -1;
-
 class fd_watch final : public primitive::wait_source, public list_node {
  public:
   explicit fd_watch(int epoll) noexcept;  // which it closes

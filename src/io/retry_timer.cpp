@@ -29,7 +29,7 @@ void retry_timer::begin(primitive::suspension& wait, primitive::waiter& entry, t
   pause_ = std::max(pause_, first_pause);
   kind = &kind_of_timer;
   timers_ = current_executor()->timers();
-  operation.side->record().tell_edge(*operation.side);
+  operation.side->record().notify_edge(*operation.side);
   entry.enlist(wait, *this);
   if (timers_) return set();
   operation.fail(EAGAIN);

@@ -1,22 +1,18 @@
 #include "manager/entry.hpp"
 
-#include <manager/manager_core.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-managed_entry::managed_entry(shard& its_table, std::uint32_t its_number) noexcept
+managed_entry::managed_entry(place_table& its_table, std::uint32_t its_number, const timer_kind& expiry) noexcept
     : table(its_table), number(its_number) {
   membership.of = this;
   when = time_point::max();
-  static constexpr timer_kind rings{[](timer_node& self, timer_call) noexcept {
-    auto& entry = static_cast<managed_entry&>(self);
-    entry.table.due.push_back(entry);
-  }};
-  timer_node::kind = &rings;
+  timer_node::kind = &expiry;
 }
 
 task_id managed_entry::id() const noexcept {
-  return static_cast<task_id>((std::uint64_t{use} << 32) | (std::uint64_t{number} << shard::shard_bits) | table.index);
+  return static_cast<task_id>((std::uint64_t{use} << 32) | (std::uint64_t{number} << table_bits) | table.index);
 }
 
 void managed_entry::begin_use(const entry_options& options) noexcept {
@@ -29,22 +25,18 @@ void managed_entry::begin_use(const entry_options& options) noexcept {
   at = options.at;
 }
 
-// A reference goes with it, until its end.
-void managed_entry::hold(scheduled& made) noexcept {
-  made.retain();
-  coroutine = &made;
-  show(&made);
+// The place has a reference to the coroutine until its end.
+void managed_entry::hold(scheduled& target) noexcept {
+  target.retain();
+  coroutine = &target;
+  show(&target);
   state = entry_state::coroutine;
-  ++table.counts.spawned;
-  ++table.counts.live;
 }
 
-task_id managed_entry::promise_there(const promise_kind& of, void* made) noexcept {
-  kind = &of;
-  promise = made;
+void managed_entry::hold(const promise_kind& type, void* value) noexcept {
+  kind = &type;
+  promise = value;
   state = entry_state::reply;
-  ++table.counts.promised;
-  return id();
 }
 
 void managed_entry::describe(task_info& into) const noexcept {
@@ -71,7 +63,7 @@ void managed_entry::wait_for_end(suspension& wait, waiter& entry) noexcept { wai
 
 void managed_entry::claim_waiting(outcome_kind how, grants& told) noexcept {
   show(nullptr);
-  waiting.claim_all(told, [how](waiter& entry) { static_cast<managed_end*>(entry.resource)->kind_ = how; });
+  waiting.claim_all(told, [how](waiter& entry) { *static_cast<outcome_kind*>(entry.resource) = how; });
 }
 
 void managed_entry::show(const scheduled* made) noexcept {
@@ -89,27 +81,5 @@ bool managed_entry::detach(waiter& entry) noexcept {
   locked guard(table.mutex);
   return waiting.take_out(entry);
 }
-
-// --- spawn_target, of its coroutine
-
-executor& managed_entry::home() noexcept { return table.core->home(); }
-context& managed_entry::parent_context() noexcept {
-  return is_daemon ? table.core->daemon_context() : table.core->parent_context();
-}
-unhandled_handler managed_entry::on_unhandled() const noexcept { return table.core->on_unhandled(); }
-spawn_target& managed_entry::for_children() noexcept { return table.core->children(); }
-spawn_target& managed_entry::for_scopes() noexcept {
-  return is_daemon ? table.core->present_daemons() : table.core->children();
-}
-
-// Of the one coroutine that it is for. What is refused below has no place any more.
-std::error_code managed_entry::enroll(std::size_t count) noexcept {
-  const std::error_code refused = table.core->target_below(is_daemon).enroll(count);
-  if (!refused) return {};
-  table.core->refuse(*this);
-  return refused;
-}
-
-void managed_entry::leave() noexcept { table.core->end(*this); }
 
 }}}  // namespace hocket::detail

@@ -10,20 +10,31 @@
 //   reply      promised                       -> leaving (taken, not wanted, timed out, cancelled)
 //   leaving    nobody finds it any more; it leaves its group      -> free
 //
-// The place of a coroutine is its spawn_target: so it hears of the end of just this one. It holds a reference to it
-// (scheduled.hpp), which whoever wants to stop it copies under the lock and asks without: a request runs through other
-// people's locks.
+// The place of a coroutine is its spawn_target (entry_target.cpp): so it hears of the end of just this one. It holds a
+// reference to it (scheduled.hpp), which whoever wants to stop it copies under the lock and asks without: a request
+// runs through other people's locks.
 #pragma once
 #include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/spawn_target.hpp>
+#include <hocket/core/thread/detail/timer.hpp>
 #include <hocket/core/wait/detail/operation.hpp>
 #include <hocket/core/wait/detail/wait_queue.hpp>
-#include <hocket/manager/task_manager.hpp>
+#include <hocket/manager/detail/manager_options.hpp>
+#include <hocket/manager/detail/promise_kind.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-struct shard;
+class manager_core;
+class scheduled;
+struct managed_entry;
+
+// The part of a shard that its places know.
+struct place_table {
+  manager_core* manager = nullptr;
+  std::uint32_t index = 0;
+  mutable thread_mutex mutex;
+};
 
 // In the list of a group. One without an entry marks how far somebody has come.
 struct group_member : list_node {
@@ -48,7 +59,10 @@ enum class entry_state : std::uint8_t { free, opening, coroutine, reply, leaving
 
 // As a timer_node it is its own deadline; out of the wheel it stands in the lists of its shard.
 struct managed_entry final : spawn_target, private wait_source, timer_node {
-  managed_entry(shard& table, std::uint32_t number) noexcept;
+  static constexpr unsigned table_bits = under_model ? 1 : 3;  // of an id (shard.hpp)
+
+  // `expiry`: what the timer wheel calls at the deadline.
+  managed_entry(place_table& table, std::uint32_t number, const timer_kind& expiry) noexcept;
 
   task_id id() const noexcept;
   bool is_there() const noexcept { return state == entry_state::coroutine || state == entry_state::reply; }
@@ -58,8 +72,8 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
 
   // Under the lock.
   void begin_use(const entry_options& options) noexcept;
-  void hold(scheduled& made) noexcept;
-  task_id promise_there(const promise_kind& of, void* made) noexcept;
+  void hold(scheduled& target) noexcept;
+  void hold(const promise_kind& type, void* value) noexcept;
   void describe(task_info& into) const noexcept;
   outcome_kind how_it_ended() const noexcept;
   void wait_for_end(suspension& wait, waiter& entry) noexcept;
@@ -75,7 +89,7 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   spawn_target& for_scopes() noexcept override;
   std::uint64_t coroutine_id() const noexcept override { return static_cast<std::uint64_t>(id()); }
 
-  shard& table;
+  place_table& table;
   const std::uint32_t number;  // in its table
   std::uint32_t use = 1;       // the number of the present use, or of the next
   entry_state state = entry_state::free;

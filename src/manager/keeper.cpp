@@ -1,15 +1,15 @@
 #include "manager/keeper.hpp"
 
 #include <hocket/core/executor.hpp>
+#include <hocket/core/spawn_target.hpp>
 #include <hocket/core/thread/detail/current.hpp>
-#include <manager/manager_core.hpp>
 
 #include <algorithm>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-keeper::keeper(manager_core& of) noexcept
-    : stand_in(&on_post), core_(of), first_(time_point::max().time_since_epoch().count()) {
+keeper::keeper(timed_work& work) noexcept
+    : stand_in(&on_post), work_(work), first_(time_point::max().time_since_epoch().count()) {
   timer_node::kind = &alarm_kind;
 }
 
@@ -26,7 +26,7 @@ void keeper::set_first(time_point deadline) noexcept {
 // Those of the manager's executor, if this thread runs it.
 timer_service* keeper::timers_here() const noexcept {
   const executor_seat& seat = this_thread().seat;
-  const bool here = seat.running_on == &core_.home() || (seat.pool && seat.pool == &core_.home());
+  const bool here = seat.running_on == &work_.home() || (seat.pool && seat.pool == &work_.home());
   return here ? seat.running_on->timers() : nullptr;
 }
 
@@ -38,20 +38,20 @@ void keeper::want(time_point deadline) {
 
 void keeper::want_locked(time_point deadline) {
   if (phase_ == phase::resting) {
-    if (core_.is_empty()) return;  // what it was for has ended, and nobody would have it rest again
+    if (work_.is_empty()) return;  // what it was for has ended, and nobody would have it rest again
     std::coroutine_handle<> handle = open(static_cast<stand_in&>(*this));
-    spawn_target* const below = core_.live() == 0 ? core_.daemons_below() : nullptr;
-    spawn_target& on = below ? *below : core_.on();
+    spawn_target* const below = work_.live() == 0 ? work_.daemons_below() : nullptr;
+    spawn_target& on = below ? *below : work_.on();
     if (on.enroll_children(1)) return close(with_header<migratable_header>(handle));  // its end lets nothing pass
     enrolled_ = &on;
-    core_.hold();
+    work_.hold();
     set_first(deadline);
     if (timers_here()) {
       close(with_header<migratable_header>(handle));
       return arm(deadline);
     }
     phase_ = phase::posted;
-    post_ = {nullptr, handle, &core_.home()};
+    post_ = {nullptr, handle, &work_.home()};
     return hocket::detail::post(post_);
   }
   set_first(deadline);
@@ -77,7 +77,7 @@ void keeper::rest() noexcept {
     if (phase_ != phase::armed) return;
     const time_point deadline = first();
     set_first(time_point::max());
-    if (core_.is_empty()) {
+    if (work_.is_empty()) {
       rests = take_alarm_back();
     } else {
       set_first(deadline);
@@ -103,7 +103,7 @@ bool keeper::take_alarm_back() noexcept {
 // If only daemons are in the manager, enrols among the daemons below. Returns the target to leave then; null: it has
 // not changed.
 spawn_target* keeper::join_daemons() noexcept {
-  spawn_target* const below = core_.live() == 0 ? core_.daemons_below() : nullptr;
+  spawn_target* const below = work_.live() == 0 ? work_.daemons_below() : nullptr;
   if (!below || enrolled_ == below || below->enroll_children(1)) return nullptr;
   return std::exchange(enrolled_, below);
 }
@@ -111,7 +111,7 @@ spawn_target* keeper::join_daemons() noexcept {
 // What it had taken as it left `resting` is given up, at last.
 void keeper::come_to_rest() noexcept {
   spawn_target& on = *enrolled_;
-  core_.let_go();
+  work_.let_go();
   on.leave();
 }
 
@@ -130,14 +130,14 @@ void keeper::turn() noexcept {
     phase_ = phase::turning;
     set_first(time_point::max());
   }
-  time_point next = core_.expire();
+  time_point next = work_.expire();
   bool rests = false;
   spawn_target* before = nullptr;
   {
     locked guard(mutex_);
     next = std::min(next, first());
     set_first(time_point::max());  // before the look, as in rest()
-    rests = next == time_point::max() || core_.is_empty();
+    rests = next == time_point::max() || work_.is_empty();
     if (rests) {
       phase_ = phase::resting;
     } else {

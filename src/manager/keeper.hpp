@@ -33,11 +33,26 @@ class spawn_target;
 
 namespace detail {
 
-class manager_core;
+// The inside of a task manager, as its keeper sees it.
+class timed_work {
+ public:
+  virtual void hold() noexcept = 0;
+  virtual void let_go() noexcept = 0;  // may free it
+  virtual std::size_t live() const noexcept = 0;
+  virtual bool is_empty() const noexcept = 0;
+  virtual executor& home() const noexcept = 0;
+  virtual spawn_target& on() const noexcept = 0;
+  virtual spawn_target* daemons_below() const noexcept = 0;  // null: there was no daemon
+  // On the executor: the deadlines that are due pass. Returns when the next one passes, or an earlier time.
+  virtual time_point expire() noexcept = 0;
+
+ protected:
+  ~timed_work() = default;
+};
 
 class keeper final : private timer_node, private stand_in {
  public:
-  explicit keeper(manager_core& of) noexcept;
+  explicit keeper(timed_work& work) noexcept;
 
   // Any thread, after a deadline was set. Throws bad_alloc in conforming mode.
   void want(time_point deadline);
@@ -60,7 +75,7 @@ class keeper final : private timer_node, private stand_in {
   static const timer_kind alarm_kind;
   static std::coroutine_handle<> on_post(stand_in& self) noexcept;
 
-  manager_core& core_;
+  timed_work& work_;
   thread_mutex mutex_;
   phase phase_ = phase::resting;
   spawn_target* enrolled_ = nullptr;  // where it is enrolled, unless it rests

@@ -1,6 +1,7 @@
 #include "manager/manager_core.hpp"
 
 #include <hocket/core/executor.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ manager_core::manager_core(spawn_target& on, const manager_options& options, std
       unhandled_(options.on_unhandled ? options.on_unhandled : on.on_unhandled()),
       context_(context::child_of(on.parent_context(), {options.name, &stop_}, at)) {
   for (std::size_t i = 0; i < std::size(shards_); ++i) {
-    shards_[i].core = this;
+    shards_[i].manager = this;
+    shards_[i].time = &time_;
     shards_[i].index = static_cast<std::uint32_t>(i);
   }
 }
@@ -148,16 +150,16 @@ time_point manager_core::deadline_of(const entry_options& options) const noexcep
 
 // Under the lock: its use ends. True: it is to leave its group first.
 bool manager_core::end_use(managed_entry& entry) noexcept {
-  entry.table.retire(entry);
+  table_of(entry).retire(entry);
   if (entry.in) return true;
-  entry.table.free(entry);
+  table_of(entry).free(entry);
   return false;
 }
 
 void manager_core::leave_group(managed_entry& entry) noexcept {
   groups_.leave(entry);
   locked guard(entry.table.mutex);
-  entry.table.free(entry);
+  table_of(entry).free(entry);
 }
 
 void manager_core::close_place(managed_entry& entry) noexcept {
@@ -198,7 +200,7 @@ void manager_core::conclude(managed_entry& entry) noexcept {
   {
     locked guard(entry.table.mutex);
     const outcome_kind how = entry.how_it_ended();
-    entry.table.count_end(how);
+    table_of(entry).count_end(how);
     entry.claim_waiting(how, told);
     grouped = end_use(entry);
   }

@@ -29,20 +29,20 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-class manager_core final : private wait_source {
+class manager_core final : private wait_source, private timed_work {
  public:
   manager_core(spawn_target& on, const manager_options& options, std::source_location at);
 
   // --- the count
   void enter(std::size_t count) noexcept { lives_.enter(count); }
   void leave() noexcept;  // may free it
-  void hold() noexcept { lives_.hold(); }
-  void let_go() noexcept;                                      // may free it
-  std::size_t live() const noexcept { return lives_.live(); }  // without daemons
+  void hold() noexcept override { lives_.hold(); }
+  void let_go() noexcept override;                                      // may free it
+  std::size_t live() const noexcept override { return lives_.live(); }  // without daemons
   std::size_t size() const noexcept {
     return daemons_.plus([this]() noexcept { return live(); });
   }
-  bool is_empty() const noexcept { return size() == 0; }
+  bool is_empty() const noexcept override { return size() == 0; }
   void enter_daemons(std::size_t count) noexcept;
   void leave_daemon() noexcept;  // may free it
 
@@ -67,7 +67,7 @@ class manager_core final : private wait_source {
   void stop_all(stop_level level) noexcept;
   std::size_t stop_group(task_group of, stop_level level) noexcept;
   std::size_t group_size(task_group of) noexcept { return groups_.size(of); }
-  time_point expire() noexcept;  // when the next deadline passes, or before
+  time_point expire() noexcept override;  // when the next deadline passes, or before
   std::size_t list_from(std::uint64_t& place, task_info* into, std::size_t room) noexcept;
   manager_counts counts() noexcept;
 
@@ -78,12 +78,12 @@ class manager_core final : private wait_source {
 
   const clock_source& time() const noexcept { return time_; }
   bool keeps_time() const noexcept { return &time_ == &home_clock_; }
-  executor& home() const noexcept { return home_; }
-  spawn_target& on() const noexcept { return on_; }
+  executor& home() const noexcept override { return home_; }
+  spawn_target& on() const noexcept override { return on_; }
   // Where the manager enrols its coroutines, and its daemons: there was one.
   spawn_target& target_below(bool daemon) const noexcept { return daemon ? *daemons_below() : on_; }
   // Null: there was no daemon.
-  spawn_target* daemons_below() const noexcept {
+  spawn_target* daemons_below() const noexcept override {
     const daemon_group* const group = daemon_group_.get();
     return group ? group->below() : nullptr;
   }

@@ -1,18 +1,27 @@
 #include "manager/shard.hpp"
 
 #include <hocket/base/memory_source.hpp>
-#include <manager/manager_core.hpp>
+#include <hocket/core/spawn/detail/scheduled.hpp>
 
 #include <algorithm>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
+namespace {
+
+constexpr timer_kind place_expiry{[](timer_node& self, timer_call) noexcept {
+  auto& entry = static_cast<managed_entry&>(self);
+  table_of(entry).due.push_back(entry);
+}};
+
+}  // namespace
+
 // With the data of tasks.
 struct shard::block : from_memory_source {
   explicit block(shard& table, std::uint32_t first) noexcept {
     for (std::uint32_t i = 0; i < block_size; ++i)
-      ::new (static_cast<void*>(&places[i])) managed_entry(table, first + i);
+      ::new (static_cast<void*>(&places[i])) managed_entry(table, first + i, place_expiry);
   }
   ~block() {
     for (managed_entry& place : places) place.~managed_entry();
@@ -66,7 +75,7 @@ void shard::free(managed_entry& entry) noexcept {
 }
 
 void shard::need_wheel() {
-  if (!wheel) wheel = std::make_unique<timer_wheel>(core->time());
+  if (!wheel) wheel = std::make_unique<timer_wheel>(*time);
 }
 
 void shard::set_deadline(managed_entry& entry, time_point when) {

@@ -14,16 +14,14 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-class manager_core;
-
 // A deadline that has passed. The coroutine, with a reference; or the id of a promise.
 struct expired_place {
   scheduled* coroutine = nullptr;
   task_id id = task_id::none;
 };
 
-struct alignas(64) shard {
-  static constexpr unsigned shard_bits = under_model ? 1 : 3, number_bits = 29;
+struct alignas(64) shard : place_table {
+  static constexpr unsigned shard_bits = managed_entry::table_bits, number_bits = 29;
   static constexpr std::size_t block_size = under_model ? 2 : 64;
   struct block;
 
@@ -36,6 +34,17 @@ struct alignas(64) shard {
   // All under `mutex`.
   managed_entry* find(task_id id) noexcept;  // of a coroutine or a reply
   managed_entry* at(std::size_t number) noexcept;
+  // A coroutine, or the promise of a reply, is in its place.
+  void hold(managed_entry& entry, scheduled& coroutine) noexcept {
+    entry.hold(coroutine);
+    ++counts.spawned;
+    ++counts.live;
+  }
+  task_id hold(managed_entry& entry, const promise_kind& kind, void* promise) noexcept {
+    entry.hold(kind, promise);
+    ++counts.promised;
+    return entry.id();
+  }
   // The end of its use: its id is forgotten, its deadline taken back. Then, when it is in no group, free().
   void retire(managed_entry& entry) noexcept;
   void free(managed_entry& entry) noexcept;
@@ -44,18 +53,18 @@ struct alignas(64) shard {
   expired_place pop_due() noexcept;
   void count_end(outcome_kind how) noexcept;
 
-  manager_core* core = nullptr;
-  std::uint32_t index = 0;
-  mutable thread_mutex mutex;
   std::vector<std::unique_ptr<block>> blocks;
   list<managed_entry> unused;
   std::unique_ptr<timer_wheel> wheel;
   list<managed_entry> due;  // those that the wheel has just fired
   manager_counts counts;
+  const clock_source* time = nullptr;  // of its wheel
 
  private:
   void grow();
   void need_wheel();
 };
+
+inline shard& table_of(const managed_entry& entry) noexcept { return static_cast<shard&>(entry.table); }
 
 }}}  // namespace hocket::detail

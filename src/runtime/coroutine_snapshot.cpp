@@ -2,7 +2,7 @@
 #include <hocket/runtime/detail/coroutine_snapshot.hpp>
 
 #include "runtime/platform/code_site.hpp"
-#include "runtime/pool.hpp"
+#include "runtime/runtime_state.hpp"
 
 #include <algorithm>
 #include <array>

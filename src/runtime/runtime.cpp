@@ -1,12 +1,15 @@
 #include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/core/spawn/detail/daemon_group.hpp>
 #include <hocket/core/thread/detail/current.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
+#include <hocket/core/thread/detail/dump_section.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "runtime/platform/cpu_count.hpp"
-#include "runtime/pool.hpp"
+#include "runtime/runtime_dump.hpp"
+#include "runtime/runtime_state.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <thread>
 
@@ -23,53 +26,19 @@ std::size_t number_of_workers(const runtime_options& options) {
   return options.workers ? options.workers : usable_cpus();
 }
 
+void dump_to(runtime& subject, int fd) noexcept { subject.dump(fd); }
+
 }  // namespace
-
-// --- what the workers share
-
-runtime::state::state(runtime& owner, const runtime_options& options, std::size_t count)
-    : pool_core(count),
-      self(owner),
-      name(options.name.c_str()),
-      time(options.clock ? *options.clock : steady_clock()),
-      unhandled(options.on_unhandled ? options.on_unhandled : &abort_on_unhandled),
-      on_start(options.on_start),
-      on_stop(options.on_stop),
-      ctx(context::child_of(context::root(), {.name = options.name, .stop = &stop}, {})) {
-  workers.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(*this, i));
-}
-
-worker* runtime::state::here() const noexcept {
-  const executor_seat& seat = this_thread().seat;
-  return seat.pool == &self ? static_cast<worker*>(seat.running_on) : nullptr;
-}
-
-bool runtime::state::is_inside() const noexcept { return here() || this_thread().serves == &self; }
-
-// First those that left, then those that entered: each that left had entered before, so if the sums are equal there was
-// a moment in between at which none was there.
-std::size_t runtime::state::others() const noexcept {
-  // ORDER: acquire, pairs with the fetch_add in leave(): what the coroutines did is visible.
-  std::size_t gone = left.load(std::memory_order_acquire);
-  for (const auto& one : workers) gone += one->left();
-  // ORDER: relaxed, pairs with nothing: the acquire before it keeps it behind.
-  std::size_t come = entered.load(std::memory_order_relaxed);
-  for (const auto& one : workers) come += one->entered();
-  return come - gone;
-}
-
-// --- the runtime
 
 runtime::runtime(const runtime_options& options) {
   prepare_asymmetric_fences();
-  state_ = std::make_unique<state>(*this, options, number_of_workers(options));
+  state_ = std::make_unique<runtime_state>(*this, *this, options, number_of_workers(options));
   if (options.stall_signal != 0 && options.stall_limit != duration::max())
     stall_detector::prepare(*state_, options.stall_signal);
   try {
-    for (auto& one : state_->workers) one->start();
+    for (auto& owner : state_->workers) owner->start();
     if (workers() > 1) state_->watched.emplace(*state_);
-    if (options.dump_on_signal) state_->dumps.emplace(*this, options.name.c_str(), options.dump_on_signal);
+    if (options.dump_on_signal) state_->dumps.emplace(*this, &dump_to, options.name.c_str(), options.dump_on_signal);
     if (options.stall_limit != duration::max()) state_->stalls.emplace(*state_, options);
   } catch (...) {
     end_threads();
@@ -77,26 +46,19 @@ runtime::runtime(const runtime_options& options) {
   }
 }
 
-bool runtime::is_copy_in_child() const noexcept { return state_->forks != forks_so_far(); }
-
-void runtime::expect_threads() const noexcept {
-  expects(!is_copy_in_child(), "a runtime was used in a child of the process that made it",
-          "fork() takes no threads along: fork before the runtime is made, or exec in the child", state_->name);
-}
-
 runtime::~runtime() {
-  if (is_copy_in_child()) {
+  if (state_->is_copy_in_child()) {
     static_cast<void>(state_.release());
     return;
   }
   expects(!state_->is_inside(), "a runtime was destroyed by one of its own coroutines, or by a blocking call of one",
           "it would wait for itself: destroy it on another thread", state_->name);
-  state& all = *state_;
+  runtime_state& all = *state_;
   all.refuse(true);
-  if (debug_checks && all.live() != 0) all.notice_circles();
+  if (debug_checks && all.live() != 0) runtime_dump(all).notice_circles();
   all.stop.request(stop_level::kill);
-  [[maybe_unused]] const bool empty = all.wait_until(&state::is_empty, time_point::max());
-  // Whoever posted the last ones may not have returned yet: he is about to.
+  [[maybe_unused]] const bool empty = all.wait_until(&admission::is_empty, time_point::max());
+  // The thread that posted the last coroutine may not have returned yet: it is about to.
   while (!all.is_left_alone()) {
     halt_if_asked();
     std::this_thread::yield();
@@ -120,12 +82,12 @@ std::size_t runtime::workers() const noexcept { return state_->workers.size(); }
 std::size_t runtime::live() const noexcept { return state_->live(); }
 
 void runtime::cancel_all() noexcept {
-  expect_threads();
+  state_->expect_threads();
   state_->stop.request(stop_level::cancel);
 }
 
 void runtime::clock_moved() noexcept {
-  expect_threads();
+  state_->expect_threads();
   for (auto& one : state_->workers) one->nudge();
 }
 
@@ -134,98 +96,81 @@ unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhand
 
 // A worker of it posts through its own queue, and comes here only if it has not looked at thread_state::stealable.
 void runtime::post_from_outside(runnable& work) noexcept {
-  if (state_->here()) hocket::detail::post(work);
+  if (state_->present_worker()) hocket::detail::post(work);
   else inject([&](injection& line) noexcept { line.post(work); });
 }
 
 void runtime::post_all_from_outside(const runnables& works) noexcept {
-  if (state_->here()) hocket::detail::post_all(*this, works);
+  if (state_->present_worker()) hocket::detail::post_all(*this, works);
   else inject([&](injection& line) noexcept { line.post_all(works); });
 }
 
 template <class Post>
 void runtime::inject(Post post) noexcept {
-  expect_threads();
+  state_->expect_threads();
   state_->inject(post);
 }
 
 void runtime::offer() noexcept {
-  worker* const here = state_->here();
+  worker* const here = state_->present_worker();
   if (!here->gathers()) here->offer_if_late();
 }
 
-void runtime::offer_fork() noexcept { state_->here()->offer_at_once(); }
-
-namespace detail {
-worker_at::worker_at(runtime& on, std::size_t index) noexcept : on_(on), first_(on.state_->at(index)) {
-  expects(index < on.workers(), "a worker was named that a runtime does not have", "they are numbered from 0",
-          on.state_->name);
-}
-}  // namespace detail
+void runtime::offer_fork() noexcept { state_->present_worker()->offer_at_once(); }
 
 // Of the present worker. Elsewhere they tell the time, and nothing can be attached to them.
 timer_service* runtime::timers() noexcept {
-  worker* here = state_->here();
+  worker* here = state_->present_worker();
   return (here ? *here : *state_->workers.front()).timers();
 }
 
 // Of the present worker, too.
 driver_access runtime::drivers() noexcept {
-  worker* here = state_->here();
+  worker* here = state_->present_worker();
   return here ? here->drivers() : driver_access{};
-}
-
-inline bool runtime::is_admitted(bool children) const noexcept {
-  // ORDER: relaxed, pairs with the store in refuse().
-  const auto admits = state_->admits.load(std::memory_order_relaxed);
-  return admits == state::gate::open || (admits != state::gate::closed && children);
-}
-
-inline void runtime::state::notify_end() noexcept {
-  light_fence();
-  // ORDER: relaxed, pairs with the store in refuse(): the fences order it.
-  if (admits.load(std::memory_order_relaxed) == gate::open) [[likely]]
-    return;
-  // ORDER: release, pairs with the load in wait_until(): the count is visible.
-  ends.fetch_add(1, std::memory_order_release);
-  futex_wake_all(ends);
 }
 
 spawn_target& runtime::daemons() { return state_->daemon_group.get_or_make(*this, nullptr); }
 
+std::error_code runtime::enroll(std::size_t count) noexcept { return state_->enroll(count, false); }
+std::error_code runtime::enroll_children(std::size_t count) noexcept { return state_->enroll(count, true); }
+void runtime::leave() noexcept { state_->leave(); }
+
 std::error_code runtime::enroll_daemons(std::size_t count, bool are_children) noexcept {
-  if (!is_admitted(are_children)) return make_error_code(errc::cancelled);
-  expect_threads();
-  state_->daemons.enter(count);
-  return {};
+  return state_->enroll_daemons(count, are_children);
+}
+void runtime::leave_daemon() noexcept { state_->leave_daemon(); }
+
+void runtime::dump(int fd) noexcept {
+  state_->expect_threads();
+  runtime_dump(*state_).dump(fd, false);
+  text_writer out(fd);
+  write_dump_sections(out, *this);
 }
 
-void runtime::leave_daemon() noexcept {
-  state_->daemons.leave();
-  state_->notify_end();
+runtime_counts runtime::counts(std::size_t worker) const noexcept {
+  expects(worker < workers(), "a worker was asked for that the runtime does not have", "they count from 0: workers()");
+  return state_->at(worker).counts();
 }
 
-std::error_code runtime::enroll(std::size_t count) noexcept { return admit(count, false); }
-std::error_code runtime::enroll_children(std::size_t count) noexcept { return admit(count, true); }
-
-std::error_code runtime::admit(std::size_t count, bool children) noexcept {
-  if (!is_admitted(children)) [[unlikely]]
-    return make_error_code(errc::cancelled);
-  if (worker* here = state_->here()) {
-    here->entered_here(count);
-    return {};
+runtime_counts runtime::counts() const noexcept {
+  runtime_counts all;
+  for (std::size_t i = 0; i < workers(); ++i) {
+    const runtime_counts added = counts(i);
+    all.turns += added.turns;
+    all.resumed += added.resumed;
+    all.injected += added.injected;
+    all.stolen += added.stolen;
+    all.sleeps += added.sleeps;
+    all.wakeups += added.wakeups;
+    all.assists += added.assists;
+    all.ready += added.ready;
+    all.pinned_ready += added.pinned_ready;
+    all.frames += added.frames;
+    all.timers += added.timers;
+    all.max_timer_lag = std::max(all.max_timer_lag, added.max_timer_lag);
   }
-  expect_threads();
-  // ORDER: relaxed, pairs with nothing: the coroutine itself is handed over by post().
-  state_->entered.fetch_add(count, std::memory_order_relaxed);
-  return {};
-}
-
-void runtime::leave() noexcept {
-  if (worker* here = state_->here()) here->left_here();
-  // ORDER: release, pairs with the load in others().
-  else state_->left.fetch_add(1, std::memory_order_release);
-  state_->notify_end();
+  return all;
 }
 
 }}  // namespace hocket

@@ -3,7 +3,8 @@
 #include <hocket/runtime/detail/coroutine_snapshot.hpp>
 #include <hocket/runtime/runtime.hpp>
 
-#include "runtime/pool.hpp"
+#include "runtime/runtime_dump.hpp"
+#include "runtime/runtime_state.hpp"
 
 #include <algorithm>
 
@@ -19,36 +20,13 @@ std::size_t ended(std::size_t before, std::size_t now) noexcept { return before 
 
 }  // namespace
 
-void runtime::state::refuse(bool children) noexcept {
-  const gate wanted = children ? gate::closed : gate::children_only;
-  // ORDER: relaxed, pairs with nothing: the compare-exchange below verifies it, so it changes in this direction only.
-  gate seen = admits.load(std::memory_order_relaxed);
-  // ORDER: relaxed, pairs with the loads in admit() and leave(): a spawn that comes at the same time is one of those
-  // that were there.
-  while (seen < wanted &&
-         !admits.compare_exchange_weak(seen, wanted, std::memory_order_relaxed, std::memory_order_relaxed)) {
-  }
-  heavy_fence();
-}
-
-bool runtime::state::wait_until(bool (state::*condition)() const noexcept, time_point until) noexcept {
-  bool in_time = true;
-  for (;;) {
-    // ORDER: acquire, pairs with the fetch_add in notify_end().
-    const std::uint32_t before = ends.load(std::memory_order_acquire);
-    if ((this->*condition)()) return true;
-    if (!in_time) return false;
-    in_time = futex_wait_until(ends, before, until);
-  }
-}
-
 shutdown_report runtime::shutdown(const shutdown_options& options) {
-  state& all = *state_;
+  runtime_state& all = *state_;
   expects(!all.is_inside(), "a runtime was shut down by one of its own coroutines, or by a blocking call of one",
           "it would wait for itself: shut it down on another thread", all.name);
-  expect_threads();
+  all.expect_threads();
   const auto dump = [&](bool only_circles) noexcept {
-    if (options.report >= 0) all.dump(options.report, only_circles);
+    if (options.report >= 0) runtime_dump(all).dump(options.report, only_circles);
   };
   const auto snapshot = [&]() noexcept {
     return options.stopped ? coroutine_snapshot(*this, nullptr) : coroutine_snapshot();
@@ -56,12 +34,12 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   shutdown_report report;
   all.refuse(false);
   const std::size_t first = all.others();
-  const bool drained = all.wait_until(&state::is_drained, after(options.drain));
+  const bool drained = all.wait_until(&admission::is_drained, after(options.drain));
   const std::size_t second = all.others();
   report.drained = ended(first, second);
   if (all.is_empty()) return report;
 
-  const std::size_t daemons = all.daemons.size();
+  const std::size_t daemons = all.daemons();
   const coroutine_snapshot before_cancel = snapshot();
   if (drained) {
     all.daemon_group.cancel();
@@ -69,9 +47,9 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
     dump(true);
     all.stop.request(stop_level::cancel);
   }
-  const bool cancelled = all.wait_until(&state::is_empty, after(options.cancel));
+  const bool cancelled = all.wait_until(&admission::is_empty, after(options.cancel));
   const std::size_t third = all.others();
-  const std::size_t stubborn_daemons = all.daemons.size();
+  const std::size_t stubborn_daemons = all.daemons();
   report.cancelled = ended(second, third);
   report.daemons.cancelled = ended(daemons, stubborn_daemons);
   const coroutine_snapshot before_kill = snapshot();
@@ -81,10 +59,10 @@ shutdown_report runtime::shutdown(const shutdown_options& options) {
   all.refuse(true);
   dump(false);
   all.stop.request(stop_level::kill);
-  const bool killed = all.wait_until(&state::is_empty, after(options.kill));
+  const bool killed = all.wait_until(&admission::is_empty, after(options.kill));
   report.remaining = all.others();
   report.killed = ended(third, report.remaining);
-  report.daemons.remaining = all.daemons.size();
+  report.daemons.remaining = all.daemons();
   report.daemons.killed = ended(stubborn_daemons, report.daemons.remaining);
   const coroutine_snapshot remaining = snapshot();
   if (options.stopped) before_kill.add_ended(remaining, shutdown_step::kill, *options.stopped);

@@ -3,18 +3,22 @@
 // A signal handler must not do what a dump does (it waits for the workers). So it counts the signal and wakes a thread
 // that each such runtime has. The handler is installed by the first runtime that asks for the signal, and stays.
 #pragma once
-#include <hocket/runtime/runtime.hpp>
-
 #include <hocket/runtime/detail/signal_count.hpp>
 
 #include "runtime/system_thread.hpp"
 
-namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+namespace hocket { inline namespace HOCKET_ABI {
+
+class runtime;
+
+namespace detail {
 
 class signal_dump {
  public:
+  using dump_function = void (*)(runtime& subject, int fd) noexcept;
+
   // Throws std::system_error: a signal that cannot be handled, or no thread.
-  signal_dump(runtime& of, const char* name, int signal);
+  signal_dump(runtime& subject, dump_function dump, const char* name, int signal);
   signal_dump(const signal_dump&) = delete;
   signal_dump& operator=(const signal_dump&) = delete;
   ~signal_dump();
@@ -22,11 +26,14 @@ class signal_dump {
  private:
   void run(const char* name) noexcept;
 
-  runtime& of_;
+  runtime& subject_;
+  const dump_function dump_;
   signal_count& count_;
   const std::uint32_t first_;
   atomic<bool> over_{false};
   system_thread thread_;
 };
 
-}}}  // namespace hocket::detail
+}  // namespace detail
+
+}}  // namespace hocket

@@ -7,7 +7,6 @@
 
 #include "runtime/platform/interrupted_code.hpp"
 #include "runtime/platform/thread_name.hpp"
-#include "runtime/pool.hpp"
 #include "runtime/table.hpp"
 
 #include <algorithm>
@@ -62,7 +61,7 @@ void on_interrupt(std::uint32_t number, const void* context) noexcept {
 
 }  // namespace
 
-void stall_detector::prepare(runtime::state& pool, int signal) {
+void stall_detector::prepare(worker_list& pool, int signal) {
   use_signal(signal);
   listen_to_interrupts(&on_interrupt);
   if (!can_interrupt_coroutines) return;
@@ -70,7 +69,7 @@ void stall_detector::prepare(runtime::state& pool, int signal) {
   for (auto& owner : pool.workers) owner->make_probe();
 }
 
-stall_detector::stall_detector(runtime::state& pool, const runtime_options& options)
+stall_detector::stall_detector(worker_list& pool, const runtime_options& options)
     : pool_(pool),
       limit_(std::max<duration>(options.stall_limit, std::chrono::milliseconds(1))),
       handler_(options.on_stall ? options.on_stall : &print_stall),

@@ -10,16 +10,14 @@
 // Rest. If all workers have slept since the last look, the thread rests until a worker ends a sleep (idle_workers.hpp).
 // A sleeping worker runs no coroutine, so no stall begins meanwhile.
 #pragma once
-#include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/detail/runtime_options.hpp>
 
 #include <vector>
 
 #include "runtime/system_thread.hpp"
+#include "runtime/worker_list.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
-
-class stack_probe;
-class worker;
 
 // What is seen of one worker, look by look.
 class stall_sight {
@@ -37,9 +35,9 @@ class stall_sight {
 class stall_detector {
  public:
   // Before the workers start: they do not block the signal. Throws std::system_error: it cannot be handled.
-  static void prepare(runtime::state& pool, int signal);
+  static void prepare(worker_list& pool, int signal);
 
-  stall_detector(runtime::state& pool, const runtime_options& options);
+  stall_detector(worker_list& pool, const runtime_options& options);
   stall_detector(const stall_detector&) = delete;
   stall_detector& operator=(const stall_detector&) = delete;
   ~stall_detector();
@@ -50,7 +48,7 @@ class stall_detector {
   const stack_probe* take_stack(worker& stalled, std::size_t turns, const context* running) const noexcept;
   void report(std::size_t index, const context* running, duration held, const stack_probe* stack) const noexcept;
 
-  runtime::state& pool_;
+  worker_list& pool_;
   const duration limit_;
   const stall_handler handler_;
   const int signal_;

@@ -65,10 +65,6 @@ void write_suspended(text_writer& out, const scheduled& one) noexcept {
   else out.text("-");
 }
 
-void write_id(text_writer& out, const scheduled& one) noexcept {
-  if (const std::uint64_t id = one.target().coroutine_id()) out.literal(" #").number(id);
-}
-
 duration between(time_point from, time_point to) noexcept {
   duration::rep length = 0;
   const bool over = __builtin_sub_overflow(to.time_since_epoch().count(), from.time_since_epoch().count(), &length);
@@ -112,10 +108,6 @@ void write_code(text_writer& out, const void* code) noexcept {
   const code_site place = place_of(code);
   if (place.symbol) out.literal(place.symbol);
   write_behind_symbol(out, code, place);
-}
-
-void write_name(text_writer& out, const scheduled& one) noexcept {
-  write_id(out.literal("\"").text(one.name()).literal("\""), one);
 }
 
 void count(list<scheduled>& members, activity_counts& seen) noexcept {

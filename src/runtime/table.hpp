@@ -3,6 +3,7 @@
 #include <hocket/base/detail/text_writer.hpp>
 #include <hocket/core/spawn/detail/registry.hpp>
 
+#include "runtime/coroutine_name.hpp"
 #include "runtime/wait_graph.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -17,8 +18,6 @@ void count(list<scheduled>& members, activity_counts& seen) noexcept;
 void write_table_head(text_writer& out) noexcept;
 // An address in code: the symbol, uncut, else the file; and how far behind its beginning.
 void write_code(text_writer& out, const void* code) noexcept;
-// In quotes, with the id that a task manager gave it.
-void write_name(text_writer& out, const scheduled& one) noexcept;
 // Below the table, while all stand still: that nothing here will wake any of `live`, if that is so.
 void write_stillness(text_writer& out, const activity_counts& seen, std::size_t live, bool wakes_some) noexcept;
 void write_table(text_writer& out, list<scheduled>& members, const wait_graph& waits, time_point now) noexcept;

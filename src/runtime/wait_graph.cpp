@@ -2,7 +2,7 @@
 
 #include <hocket/base/fatal.hpp>
 
-#include "runtime/table.hpp"
+#include "runtime/coroutine_name.hpp"
 
 #include <algorithm>
 #include <cstdio>

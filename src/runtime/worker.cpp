@@ -6,7 +6,6 @@
 #include <hocket/runtime/detail/signal_count.hpp>
 
 #include "runtime/platform/thread_name.hpp"
-#include "runtime/pool.hpp"
 #include "runtime/turn.hpp"
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-worker::worker(runtime::state& pool, std::size_t index)
+worker::worker(worker_pool& pool, std::size_t index)
     : event_loop(pool.time, nullptr, pool.name, true), worker_core(pool, inbox_, ready_), pool_(pool), index_(index) {}
 
 void worker::start() {
@@ -36,7 +35,7 @@ void worker::run() noexcept {
 void worker::work() noexcept {
   // ORDER: release, pairs with the load in running().
   seated_.store(&this_thread(), std::memory_order_release);
-  running_scope running({this, &ready_, &pool_.self, &stealable_, &forks_}, nullptr);
+  running_scope running({this, &ready_, &pool_.home, &stealable_, &forks_}, nullptr);
   // ORDER: acquire, pairs with the store in ~runtime().
   while (!pool_.ended.load(std::memory_order_acquire)) {
     halt();
@@ -142,7 +141,7 @@ void worker::begin_forks() noexcept {
 // --- sleeping
 
 void worker::rest() noexcept {
-  pool_.self.expect_threads();  // it may be the copy in a child of a coroutine that forked
+  pool_.expect_threads();  // it may be the copy in a child of a coroutine that forked
   const time_point house = maintain();
   if (!ready_.empty()) return;  // what was given back there may have been waited for
   // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
@@ -154,7 +153,7 @@ void worker::rest() noexcept {
 }
 
 // A worker alone has no watch.
-bool worker::is_timed() const noexcept { return pool_.workers.size() == 1 && &clock_ == &steady_clock(); }
+bool worker::is_timed() const noexcept { return pool_.cores.size() == 1 && &clock_ == &steady_clock(); }
 
 // Counted first: who is served by it finds it counted. The driver before the wheel: I/O beats deadlines. A wait that it
 // ends may have a timer in the wheel.
@@ -194,6 +193,6 @@ runtime_counts worker::counts() const noexcept {
           .max_timer_lag = duration(static_cast<duration::rep>(latest_ns_.get()))};
 }
 
-spawn_target* worker::target() noexcept { return &pool_.self; }
+spawn_target* worker::target() noexcept { return &pool_.target; }
 
 }}}  // namespace hocket::detail

@@ -18,12 +18,12 @@
 // best how much that is, and looks once it has all of it.
 #pragma once
 #include <hocket/runtime/detail/event_loop.hpp>
-#include <hocket/runtime/runtime.hpp>
 
 #include "runtime/stack_probe.hpp"
 #include "runtime/standstill.hpp"
 #include "runtime/system_thread.hpp"
 #include "runtime/worker_core.hpp"
+#include "runtime/worker_pool.hpp"
 
 #include <memory>
 #include <thread>
@@ -32,7 +32,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class worker final : public event_loop, public worker_core {
  public:
-  worker(runtime::state& pool, std::size_t index);
+  worker(worker_pool& pool, std::size_t index);
 
   // Before start(): a signal can interrupt it, for its stack. Throws bad_alloc.
   void make_probe() { probe_ = std::make_unique<stack_probe>(); }
@@ -46,9 +46,9 @@ class worker final : public event_loop, public worker_core {
   const standstill::mark& standing() const noexcept { return standing_; }
   // The context that runs on it now; null if none does. To be compared, not to be followed: context::coroutine_of().
   const context* running() const noexcept;
-  // ORDER: acquire, pairs with the stores in count(): see runtime::state::live().
+  // ORDER: acquire, pairs with the stores in count(): see admission::others().
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }
-  std::size_t left() const noexcept { return left_.load(std::memory_order_acquire); }
+  std::size_t departed() const noexcept { return departed_.load(std::memory_order_acquire); }
 
   // Null: it has none.
   stack_probe* probe() const noexcept { return probe_.get(); }
@@ -76,15 +76,15 @@ class worker final : public event_loop, public worker_core {
 
   // On its thread.
   void halt() noexcept;
-  void entered_here(std::size_t number) noexcept { count(entered_, number); }
-  void left_here() noexcept { count(left_, 1); }
+  void count_entered(std::size_t number) noexcept { count(entered_, number); }
+  void count_departed() noexcept { count(departed_, 1); }
   bool gathers() const noexcept { return gathers_; }
 
   spawn_target* target() noexcept override;  // executor
 
  private:
   static void count(atomic<std::size_t>& number, std::size_t more) noexcept {
-    // ORDER: release, pairs with the loads in entered() and left(); the load is of this thread's own store.
+    // ORDER: release, pairs with the loads in entered() and departed(); the load is of this thread's own store.
     number.store(number.load(std::memory_order_relaxed) + more, std::memory_order_release);
   }
   void run() noexcept;
@@ -102,7 +102,7 @@ class worker final : public event_loop, public worker_core {
   void rest() noexcept;
   time_point end_of_sleep(time_point next) const noexcept;
 
-  runtime::state& pool_;
+  worker_pool& pool_;
   const std::size_t index_;
   bool gathers_ = false;  // in gather()
   tally resumed_, rings_, timers_, latest_ns_, at_home_;
@@ -110,7 +110,7 @@ class worker final : public event_loop, public worker_core {
   standstill::mark standing_{0};
   atomic<thread_state*> seated_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
-  atomic<std::size_t> left_{0};
+  atomic<std::size_t> departed_{0};
   bool in_motion_ = false;  // this and stay_: under the mutex of the standstill
   stack_probe::activity_mark stay_{};
   std::unique_ptr<stack_probe> probe_;  // constant once the thread runs

@@ -5,13 +5,12 @@
 #include <hocket/runtime/detail/signal_count.hpp>
 
 #include "runtime/platform/thread_name.hpp"
-#include "runtime/pool.hpp"
 
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-worker_watch::worker_watch(runtime::state& pool)
+worker_watch::worker_watch(worker_list& pool)
     : pool_(pool), seen_(pool.workers.size(), slept), thread_([this] { run(); }) {}
 
 worker_watch::~worker_watch() {

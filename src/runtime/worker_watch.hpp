@@ -20,11 +20,11 @@
 // Access. look(): any thread. Other functions: the runtime.
 #pragma once
 #include <hocket/base/detail/mutex.hpp>
-#include <hocket/runtime/runtime.hpp>
 
 #include <vector>
 
 #include "runtime/system_thread.hpp"
+#include "runtime/worker_list.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -33,7 +33,7 @@ class worker_watch {
   static constexpr std::chrono::milliseconds period{10};
 
   // Throws what the system says when it starts no more threads.
-  explicit worker_watch(runtime::state& pool);
+  explicit worker_watch(worker_list& pool);
   worker_watch(const worker_watch&) = delete;
   worker_watch& operator=(const worker_watch&) = delete;
   ~worker_watch();
@@ -47,7 +47,7 @@ class worker_watch {
   void run() noexcept;
   void look_at(std::size_t index) noexcept;
 
-  runtime::state& pool_;
+  worker_list& pool_;
   primitive::thread_mutex looks_;
   std::vector<std::size_t> seen_;  // of each worker at the last look: the number of its turns, or that it slept
   atomic<bool> over_{false};

@@ -4,7 +4,7 @@
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
 
-#include "time/wheel_turn.hpp"
+#include "time/timer_wheel.hpp"
 
 #include <algorithm>
 #include <bit>

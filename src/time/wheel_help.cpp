@@ -1,5 +1,5 @@
 // The help of another thread for a timer wheel whose owner is stuck.
-#include "time/wheel_turn.hpp"
+#include "time/timer_wheel.hpp"
 
 #include <utility>
 

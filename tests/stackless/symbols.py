@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 COMPILED = ("fiber_", "control_block", "stack_pool", "stack_depot", "stack_slab", "stack_image", "exception_globals",
-            "any_coroutine", "packing_batch", "big_stack", "resume_order")
+            "any_coroutine", "packing_batch", "big_stack", "follow_order")
 INLINE = ("coroutine_self", "machine::")  # in the libraries of whoever uses them
 FORBIDDEN = re.compile(rf"hocket_(?:switch|entry|frame_|start_)|hocket::[^ ]*?({'|'.join(COMPILED + INLINE)})")
 

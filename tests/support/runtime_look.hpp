@@ -6,7 +6,7 @@
 #pragma once
 #include <hocket/runtime/runtime.hpp>
 
-#include "runtime/pool.hpp"
+#include "runtime/runtime_state.hpp"
 
 #include <thread>
 #include <vector>
@@ -33,7 +33,7 @@ struct runtime_look {
   }
   // Has all workers stand still, however long that takes.
   static void stand_still(const runtime& rt) {
-    runtime::state& all = *rt.state_;
+    runtime_state& all = *rt.state_;
     const std::uint32_t phase = all.bring_to_a_standstill();
     for (const auto& one : all.workers)
       static_cast<void>(standstill::stands(one->standing(), phase, time_point::max()));

@@ -13,226 +13,22 @@
 // write co_await there. The fatal message names the remedy.
 #pragma once
 #include <hocket/base/detail/platform/attributes.hpp>
-#include <hocket/base/memory_source.hpp>
-#include <hocket/context/detail/switch.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/spawn/detail/foreign_wait.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/wait/detail/lock_check.hpp>
 #include <hocket/core/yield.hpp>
-#include <hocket/fiber/detail/exposed_memory.hpp>
-#include <hocket/fiber/detail/round_trip.hpp>
-#include <hocket/fiber/detail/scheduled_fiber.hpp>
-#include <bit>
-#include <span>
+#include <hocket/fiber/detail/off_stack_wait.hpp>
+#include <hocket/fiber/detail/park.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// Returns the running scheduled fiber or raw coroutine; null if there is neither. `state` is the caller's own thread's.
-inline control_block* running_fiber(thread_state& state) noexcept {
-  auto* thread = static_cast<fiber_thread*>(slot_of(state, thread_slot::fiber));
-  return thread && !state.eager ? thread->running : nullptr;
-}
-control_block* running_fiber() noexcept;
-
-// Whether `running` is a fiber that can wait.
-inline bool is_scheduled(const control_block* running) noexcept {
-  return running && (running->header.flags & fiber_flag::scheduled) != 0;
-}
-
-// Fatal if the caller cannot wait: on a raw coroutine, or inside an executor without a fiber (in a task).
-[[gnu::noinline]] void expect_fiber(const control_block* running) noexcept;
-inline control_block* awaiting_fiber(control_block* running = running_fiber()) noexcept {
-  if (!is_scheduled(running)) [[unlikely]]
-    expect_fiber(running);
-  return running;
-}
-
 // Called when the budget is used up (core/wait/detail/budget.hpp). The running fiber passes through its executor's
 // queue. Returns the end of its next wait: a stop or a deadline, or none. Other callers do not pause, and a wait that
 // ignores a kill does not pause.
 [[gnu::cold, gnu::noinline]] wait_end pause_fiber(stop_level ignore, duration::rep until);
-
-// Calls await_suspend and converts its answer to the form of park_request.
-template <class W>
-std::coroutine_handle<> suspend_awaiter(W& awaiter, auto parked, std::coroutine_handle<> self) {
-  using answer = decltype(awaiter.await_suspend(parked));
-  if constexpr (std::is_void_v<answer>) {
-    awaiter.await_suspend(parked);
-    return nullptr;
-  } else if constexpr (std::is_same_v<answer, bool>) {
-    return awaiter.await_suspend(parked) ? nullptr : self;
-  } else {
-    return awaiter.await_suspend(parked);
-  }
-}
-
-template <class W>
-std::coroutine_handle<> commit_await(park_request& request, park_request::fiber_handle parked) noexcept {
-  try {
-    return suspend_awaiter(*static_cast<W*>(request.awaiter), parked, parked);
-  } catch (...) {
-    request.error = std::current_exception();
-    return parked;
-  }
-}
-
-// The switch of a yield. `own` is the fiber that yields, already queued again. Only its own thread pops from that
-// queue, so the fiber is not resumed before it has parked, and the yield commits nothing. `target` is the record to
-// switch to: the next fiber's in the queue if a switch alone resumes that fiber, else the worker's. Null `own`: this is
-// not possible, and the yield is an ordinary wait.
-struct yield_way {
-  control_block* own;
-  void* target;
-};
-yield_way prepare_yield() noexcept;
-
-// After a switch: stores the record of the switching side, the worker or another fiber that yielded.
-[[gnu::always_inline]] inline void store_arrival(control_block& own, const machine::arrival& back) noexcept {
-  if (back.transfer == &own) own.thread().worker = back.from;
-  else static_cast<control_block*>(back.transfer)->record = back.from;
-}
-
-// Parks the fiber until it is resumed; the request runs meanwhile. Inline: a switch at the place of the await is three
-// times as fast as a switch in a called function, because of the return predictor.
-[[gnu::always_inline]] inline void park_fiber(control_block& block, void* request) {
-  [[maybe_unused]] switch_annotation* const annotation = annotation_of(block);
-  if constexpr (switch_annotation::active) annotation->before_yield();
-  machine::arrival back = machine::switch_to_in_caller(block.thread().worker, request);
-  if constexpr (switch_annotation::active) annotation->after_yield();
-  store_arrival(block, back);
-}
-
-// The same for a fiber that yields.
-[[gnu::always_inline]] inline void park_for_yield(const yield_way& way) {
-  control_block& own = *way.own;
-  [[maybe_unused]] switch_annotation* const annotation = annotation_of(own);
-  if constexpr (switch_annotation::active) annotation->before_yield();
-  machine::arrival back = machine::switch_to_in_caller(way.target, empty_message(own));
-  if constexpr (switch_annotation::active) annotation->after_yield();
-  store_arrival(own, back);
-}
-[[gnu::always_inline]] inline waited park_yielding(const yield_way& way) {
-  park_for_yield(way);
-  auto& self = static_cast<scheduled&>(*way.own->header.ctx);
-  if (self.may_be_stopped()) [[unlikely]]
-    return check_stop(this_thread().ctx);
-  return {};
-}
-
-// Suspends the running fiber for code that cannot call await (core/wait/detail/wait_here.hpp).
-bool suspend_this_stack(void* awaiter,
-                        bool (*suspend)(void* awaiter, std::coroutine_handle<> handle) noexcept) noexcept;
-
-[[gnu::noinline, gnu::cold]] void rethrow(park_request& request);
-
-template <class W>
-[[gnu::always_inline]] inline void suspend_on(control_block* fiber, W& awaiter) {
-  if (!fiber) [[unlikely]]
-    return block_thread(awaiter);
-  park_request request{&awaiter, &commit_await<W>};
-  park_fiber(*fiber, &request);
-  if (request.error) [[unlikely]]
-    rethrow(request);
-}
-template <class W>
-[[gnu::always_inline]] inline void suspend_here(control_block* running, W& awaiter) {
-  suspend_on(awaiting_fiber(running), awaiter);
-}
-
-// Whether the stack of this fiber may be packed while the fiber waits. Then no other thread may receive an address on
-// that stack. Null (no fiber): false.
-inline bool stack_moves(const control_block* fiber) noexcept {
-  return fiber && (fiber->header.reserved & stack_bit::moves) != 0;
-}
-
-// The operand of an await and its awaiter, in memory off the stack. An operand that cannot be moved stays in place.
-template <class A>
-struct off_stack_wait {
-  static constexpr bool is_moved = !std::is_lvalue_reference_v<A> && std::is_move_constructible_v<A>;
-  using operand_type = std::conditional_t<is_moved, A, A&&>;
-  using wait = typename decltype([] {
-    if constexpr (foreign_awaitable<A>) return std::type_identity<foreign_wait<A>>{};
-    else return std::type_identity<awaiter_of<A>>{};
-  }())::type;
-
-  explicit off_stack_wait(A&& a) : operand(static_cast<A&&>(a)), awaiter(begin(operand)) {}
-  static wait begin(operand_type& operand) {
-    if constexpr (foreign_awaitable<A>) return foreign_wait<A>(static_cast<A&&>(operand));
-    else return get_awaiter(static_cast<A&&>(operand));
-  }
-
-  operand_type operand;
-  wait awaiter;
-};
-
-template <class T>
-class off_stack_memory {
- public:
-  // Writes zeros, because wait_pin searches these bytes for addresses. Volatile, so that the compiler keeps the stores.
-  off_stack_memory() : memory_(allocate()) {
-    auto* words = static_cast<volatile std::uintptr_t*>(memory_);
-    for (std::size_t i = 0; i < sizeof(T) / sizeof *words; ++i) words[i] = 0;
-  }
-  off_stack_memory(const off_stack_memory&) = delete;
-  off_stack_memory& operator=(const off_stack_memory&) = delete;
-  ~off_stack_memory() {
-    if constexpr (large) source_release(memory_, sizeof(T), alignof(T));
-    else release_frame(memory_, sizeof(T));
-  }
-  void* get() const noexcept { return memory_; }
-
- private:
-  static constexpr bool large = alignof(T) > 16;
-  static void* allocate() {
-    if constexpr (large) return source_allocate_or_throw(sizeof(T), alignof(T));
-    else return allocate_frame(sizeof(T));
-  }
-  void* const memory_;
-};
-
-template <class A>
-exposed_memory exposed_memory_of_wait(const off_stack_wait<A>& wait) noexcept {
-  if constexpr (foreign_awaitable<A> || (std::is_reference_v<awaiter_of<A>> && !off_stack_wait<A>::is_moved)) {
-    return {&wait, sizeof wait};
-  } else {
-    return exposed_memory_of(wait.operand);
-  }
-}
-
-// Pins the stack of a fiber for a wait whose awaiter refers to that stack. Fatal if the stack cannot stay in place.
-class wait_pin {
- public:
-  wait_pin() noexcept = default;
-  wait_pin(control_block& fiber, const exposed_memory& memory) noexcept { begin(fiber, memory); }
-  wait_pin(const wait_pin&) = delete;
-  wait_pin& operator=(const wait_pin&) = delete;
-  ~wait_pin() {
-    if (pinned_) [[unlikely]]
-      pinned_->unpin();
-  }
-  void begin(control_block& fiber, const exposed_memory& memory) noexcept;
-
- private:
-  scheduled_fiber* pinned_ = nullptr;
-};
-
-// await() on a stack that may be packed.
-template <class A>
-[[gnu::noinline]] typename sync_result<await_result_t<A>>::type await_off_stack(control_block& fiber, A&& a) {
-  off_stack_memory<off_stack_wait<A>> memory;
-  struct guard {
-    off_stack_wait<A>* wait;
-    ~guard() { wait->~off_stack_wait(); }
-  } owner{::new (memory.get()) off_stack_wait<A>(std::forward<A>(a))};
-  if (!owner.wait->awaiter.await_ready()) {
-    wait_pin pin(fiber, exposed_memory_of_wait(*owner.wait));
-    suspend_on(&fiber, owner.wait->awaiter);
-  }
-  return owner.wait->awaiter.await_resume();
-}
 
 // A fiber's wait for an operation that cannot complete at once, in memory of its own, from the frames that its thread
 // caches. So the switch is at the place of the await, where the return predictor works. The caller's frame, and its

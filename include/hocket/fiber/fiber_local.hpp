@@ -9,22 +9,14 @@
 // Limits. The fiber_local outlives all fibers that used it.
 #pragma once
 #include <hocket/base/memory_source.hpp>
-#include <cstdint>
+#include <hocket/fiber/detail/fiber_local_list.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// One value of one fiber. The list of a fiber begins with the newest value.
-struct fiber_local_node {
-  fiber_local_node* next;
-  const void* key;
-  void (*destroy)(fiber_local_node* self) noexcept;
-};
-
 // Returns the list of the running fiber, or of the thread outside of fibers. Throws std::bad_alloc.
 fiber_local_node*& current_fiber_locals();
-void destroy_fiber_locals(fiber_local_node*& first) noexcept;
 
 }  // namespace detail
 

@@ -27,18 +27,12 @@
 // restore.
 #pragma once
 #include <hocket/fiber/coroutine.hpp>
+#include <hocket/fiber/detail/hibernation_statistics.hpp>
 #include <hocket/fiber/detail/packing.hpp>
 #include <concepts>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// The hibernation figures of one thread.
-struct hibernation_statistics {
-  std::size_t packed = 0;       // fibers that hibernate now
-  std::size_t image_bytes = 0;  // the size of their saved frames
-  std::uint64_t packs = 0;      // since the thread began
-  std::uint64_t unpacks = 0;    // the packed fibers that were restored since then
-};
 // Returns the figures of the calling thread. Any thread.
 hibernation_statistics hibernation_usage() noexcept;
 

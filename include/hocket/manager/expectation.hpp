@@ -22,7 +22,7 @@
 // Thread safety. The expectation may move between threads. One thread at a time uses it.
 #pragma once
 #include <hocket/coro/oneshot.hpp>
-#include <hocket/manager/detail/manager_core.hpp>
+#include <hocket/manager/detail/promise.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

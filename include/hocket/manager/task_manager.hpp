@@ -60,76 +60,16 @@
 //
 // Complexity. By id, and setting a deadline: O(1). A group: O(its members). for_each() and counts(): O(places).
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/base/result.hpp>
 #include <hocket/core/context/detail/stop_link.hpp>
 #include <hocket/core/spawn/detail/spawn.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/coro/outcome.hpp>
+#include <hocket/manager/detail/managed_place.hpp>
+#include <hocket/manager/detail/managed_wait.hpp>
+#include <hocket/manager/detail/manager_options.hpp>
 #include <hocket/manager/expectation.hpp>
 #include <iterator>
 #include <optional>
 
 namespace hocket { inline namespace HOCKET_ABI {
-
-// Options for task_manager.
-struct manager_options {
-  literal_name name = "task manager";        // for coroutines without a name of their own
-  std::size_t limit = 0xffff'ffff;           // the maximum of coroutines and expected replies together
-  const clock_source* clock = nullptr;       // deadlines pass in tick(); outlives the manager. Null: executor's timers
-  unhandled_handler on_unhandled = nullptr;  // null: that of the loop or runtime
-};
-static_assert(detail::owns_nothing<manager_options>);
-
-// Options for a managed coroutine. spawn_options describes the members without a comment.
-struct task_options {
-  literal_name name{};
-  duration within = duration::max();  // the deadline, counted from the spawn; may be moved
-  task_group group{};
-  void* data = nullptr;  // the program's own; find() returns it
-  std::size_t stack_size = 0;
-  stack_kind stack = stack_kind::own;
-  duration hibernate_after = duration::max();
-  bool own_floating_point = false;
-  bool daemon = false;  // does not count for the limit of the manager
-  std::source_location location = std::source_location::current();
-};
-static_assert(detail::owns_nothing<task_options>);
-
-// Options for an expected reply.
-struct expect_options {
-  duration within = duration::max();
-  task_group group{};
-  void* data = nullptr;
-  std::source_location location = std::source_location::current();
-};
-static_assert(detail::owns_nothing<expect_options>);
-
-// A snapshot of the work behind an id.
-struct task_info {
-  task_id id = task_id::none;
-  bool expected = false;          // true: a reply; false: a coroutine
-  detail::coroutine_kind kind{};  // of a coroutine: task or fiber
-  const char* name = "";          // of a coroutine
-  task_group group{};
-  void* data = nullptr;
-  time_point deadline = time_point::max();
-  outcome_kind stop_reason = outcome_kind::none;  // the manager's request: none, cancelled, timed_out, killed
-  std::source_location spawned{};
-};
-
-// Totals since construction; `live` and `expected` are current numbers. Ended coroutines and replies are also counted
-// by outcome.
-struct manager_counts {
-  std::size_t live = 0, expected = 0;  // coroutines with an id, replies
-  std::size_t refused = 0;             // coroutines and replies: at the limit, or after close()
-  std::size_t spawned = 0;
-  std::size_t returned = 0, thrown = 0, cancelled = 0, timed_out = 0, killed = 0;  // outcomes of the spawned
-  std::size_t promised = 0;
-  // Of the promised: given or failed; timed out; dropped or cancelled.
-  std::size_t completed = 0, expired = 0, abandoned = 0;
-  std::size_t late = 0;  // replies to an id that is no longer expected, or never was
-};
 
 // The handle of a managed coroutine, with its id; `none` if the spawn was refused.
 template <class T = void>
@@ -142,64 +82,6 @@ class managed_handle : public join_handle<T> {
  private:
   task_id id_ = task_id::none;
 };
-
-namespace detail {
-
-// A wait holds a reference to manager_core until it is over: the manager may end as soon as it has notified its
-// waiters, and a concurrent cancel of such a wait uses the core a little later.
-class managed_wait {
- public:
-  void resumed() noexcept {
-    if (std::exchange(held_, false)) release(*core_);
-  }
-
- protected:
-  explicit managed_wait(manager_core& core) noexcept : core_(&core) {}
-  void hold() noexcept {
-    retain(*core_);
-    held_ = true;
-  }
-  manager_core* core_;
-
- private:
-  op_flag held_;
-};
-
-class managed_end : public managed_wait {
- public:
-  using value_type = outcome_kind;
-  managed_end(manager_core& core, task_id id) noexcept : managed_wait(core), id_(id) {}
-  static constexpr bool try_now() noexcept { return false; }
-  void begin(suspension& wait, waiter& entry) noexcept;
-  result<outcome_kind> take() noexcept {
-    if (kind_ == outcome_kind::none) return failure(error_);
-    return kind_;
-  }
-
- private:
-  friend struct managed_entry;
-  task_id id_;
-  std::errc error_ = std::errc::no_such_process;  // also if the coroutine could not be started
-  outcome_kind kind_ = outcome_kind::none;
-  std::uint8_t no_padding_[3] = {};
-};
-
-class managed_join : public managed_wait {
- public:
-  using value_type = void;
-  explicit managed_join(manager_core& core) noexcept : managed_wait(core) {}
-  bool try_now() noexcept;
-  void begin(suspension& wait, waiter& entry) noexcept;
-  result<void> take() noexcept {
-    if (deadlock_) return failure(std::errc::resource_deadlock_would_occur);
-    return {};
-  }
-
- private:
-  op_flag deadlock_;
-};
-
-}  // namespace detail
 
 class task_manager {
  public:

@@ -32,17 +32,11 @@
 #include <hocket/core/spawn/detail/spawn.hpp>
 #include <hocket/core/wait/detail/operation.hpp>
 #include <hocket/runtime/blocking_pool.hpp>
+#include <hocket/runtime/detail/blocking_job.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
-
-// The pool's part of a call.
-struct blocking_job {
-  void (*run)(blocking_job& self) noexcept;
-  std::error_code refusal{};
-  const executor* caller = nullptr;  // the executor of the waiting coroutine
-};
 
 class blocking_operation {
  public:

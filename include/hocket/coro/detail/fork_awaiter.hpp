@@ -2,6 +2,7 @@
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
+#include <hocket/coro/task.hpp>
 #include <type_traits>
 #include <utility>
 

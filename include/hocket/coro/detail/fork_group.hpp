@@ -71,7 +71,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/thread/detail/fork_deque.hpp>
-#include <hocket/coro/task.hpp>
+#include <hocket/coro/detail/task_promise.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -196,7 +196,4 @@ class [[nodiscard("an operation does nothing until it is awaited")]] when_awaita
   wait_options options_;
 };
 
-// Whether it is the time-out of a wait that somebody made an exception of.
-[[nodiscard]] bool is_time_out(const std::exception_ptr& error) noexcept;
-
 }}}  // namespace hocket::detail

@@ -132,6 +132,9 @@ class when_group : private wait_source {
   atomic<when_frame*> failed_{nullptr};
 };
 
+// Whether it is the time-out of a wait that became an exception.
+[[nodiscard]] bool is_time_out(const std::exception_ptr& error) noexcept;
+
 // The gate of a child's attempts.
 class when_gate final : public attempt_gate {
  public:

@@ -6,7 +6,7 @@
 #include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
-#include <hocket/fiber/detail/resume_order.hpp>
+#include <hocket/fiber/detail/hibernation_statistics.hpp>
 #include <hocket/stack/detail/fault.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <array>
@@ -22,7 +22,11 @@ class idle_fibers;
 class fiber_thread final : public executor {
  public:
   // This thread's, made at the first call. Throws bad_alloc.
-  static fiber_thread& current();
+  static fiber_thread& current() {
+    if (fiber_thread* const thread = current_if_any()) [[likely]]
+      return *thread;
+    return make_current();
+  }
   static fiber_thread* current_if_any() noexcept {
     return static_cast<fiber_thread*>(in_current_slot<thread_slot::fiber>());
   }
@@ -45,14 +49,8 @@ class fiber_thread final : public executor {
 
   // A fiber of this thread can be resumed from now on.
   void one_more() noexcept {
-    if (++live > resume_order::few) [[unlikely]]
+    if (++live > few) [[unlikely]]
       rare |= header_flag::started;
-  }
-
-  // A raw one is resumed or destroyed: where there are many, the memory of a later one is asked for.
-  void foresee(control_block& block) noexcept {
-    if (live > resume_order::few) order_.follow(block);
-    else rare = fiber_flag::at_resume;
   }
 
   // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
@@ -61,6 +59,9 @@ class fiber_thread final : public executor {
     if (--live == 0 && ended_) [[unlikely]]
       leave_last();
   }
+
+  // Up to so many raw coroutines stay in the caches (resume_order.hpp).
+  static constexpr std::size_t few = 1024;
 
   std::size_t live = 0;                       // fibers that are not yet destroyed
   control_block* running = nullptr;           // innermost
@@ -72,12 +73,16 @@ class fiber_thread final : public executor {
   fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
   idle_fibers* idle = nullptr;         // of fibers that may hibernate; null until there is one
   called_stack* calls = nullptr;       // other stacks that the thread itself runs on
+  std::byte* last_resumed = nullptr;   // resume_order.hpp
+  hibernation_statistics hibernation;  // of its fibers
 
  private:
   fiber_thread() noexcept;
   ~fiber_thread();
   struct exit_hook;
+  static fiber_thread& make_current();
   void leave_last() noexcept;
+  void destroy_pools() noexcept;
   static std::uint64_t stack_news() noexcept;
   static duration keep_stacks(const clock_source& time) noexcept;
   static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
@@ -91,7 +96,6 @@ class fiber_thread final : public executor {
   struct special;
   special* special_pools_ = nullptr;
   bool ended_ = false;  // the thread is
-  resume_order order_;  // of raw ones
   signal_stack for_signals_;
 };
 

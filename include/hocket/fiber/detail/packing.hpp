@@ -54,9 +54,6 @@ class packing_batch {
   memory_range pages_[most];
 };
 
-// A fiber with fiber_flag::idle is about to run.
-void wake_idle(control_block& block) noexcept;
-
 // A new fiber is to be made on a copied stack: whose frames are there now are saved, and the cell's owner has it.
 // False: there is no memory. Fatal if the caller runs on it.
 [[nodiscard]] bool take_copied_stack(void* cell) noexcept;

@@ -8,25 +8,21 @@
 // hardware follows: from the block to the stack. A wrong guess costs some instructions and three cache lines.
 // coroutine::prefetch() is for owners with another order; the loop knows its own (src/fiber/look_ahead.hpp).
 //
-// Up to `few` coroutines all of it stays in the caches, and nothing is done: fiber_thread::rare, which a resume tests
-// anyway, leads here only while there are more. Figures: docs/decisions/005.
+// Up to fiber_thread::few coroutines all of it stays in the caches, and nothing is done: fiber_thread::rare, which a
+// resume tests anyway, leads here only while there are more. Figures: docs/decisions/005.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
-#include <cstddef>
+#include <hocket/fiber/detail/control_block.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-struct control_block;
+// Prefetches for a later coroutine. `last`: the control block of the resume or end before.
+void follow_order(std::byte*& last, control_block& block) noexcept;
 
-class resume_order {
- public:
-  static constexpr std::size_t few = 1024;
-
-  // `block` is resumed or destroyed now.
-  void follow(control_block& block) noexcept;
-
- private:
-  std::byte* last_ = nullptr;
-};
+// A raw coroutine is resumed or destroyed now.
+inline void foresee(control_block& block) noexcept {
+  fiber_thread& thread = block.thread();
+  if (thread.live > fiber_thread::few) follow_order(thread.last_resumed, block);
+  else thread.rare = fiber_flag::at_resume;
+}
 
 }}}  // namespace hocket::detail

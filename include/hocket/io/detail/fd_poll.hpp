@@ -9,7 +9,18 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class fd_watch;
-struct polled_fd;
+struct poll_operation;
+
+// A wait, in the list of one of its fds.
+struct polled_fd {
+  int fd;  // all_waits: in the list of all
+  poll_operation* operation;
+  primitive::waiter* entry;
+  polled_fd* next;
+  polled_fd* previous;
+};
+
+inline constexpr int all_waits = -1;
 
 // It stays in its place while it waits: its fds are listed, and point to it.
 struct poll_operation {
@@ -19,10 +30,19 @@ struct poll_operation {
 
   explicit poll_operation(std::span<pollfd> all) noexcept : fds(all.data()), count(all.size()) {}
   // Looks at all of them. True: something is ready, or it fails.
-  bool try_now() noexcept;
+  bool try_now() noexcept { return test(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept;
   result<std::size_t> take() noexcept;
   void resumed() noexcept;
+
+  bool test() noexcept;
+  // After the system has reported `events`.
+  bool test(short events) noexcept {
+    if (!untested) return test();
+    fds->revents = static_cast<short>(events & (fds->events | POLLERR | POLLHUP));
+    return fds->revents != 0;
+  }
+  void fail(primitive::waiter& entry, int number) noexcept;
 
   pollfd* fds;
   std::size_t count;

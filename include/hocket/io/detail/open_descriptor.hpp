@@ -195,7 +195,7 @@ class open_descriptor {
   // --- for the directions
 
   // The next call of the direction may succeed. By a thread that is no driver's.
-  void tell_edge(direction& of) noexcept;
+  void notify_edge(direction& of) noexcept;
   // Has a driver of the current group watch it. An error number, or 0.
   int attach_here() noexcept;
   bool is_attached() noexcept;

@@ -1,28 +1,19 @@
-// A turn of a timer wheel, under its lock: what the owner and a thread that helps it do alike. A sink gets what is due:
+// The turn of a timer wheel, under its lock, for the owner and for a helper (wheel_help.cpp). A sink gets the due
+// timers:
 //
 //   bool leaves(timer_node&)       whether it has put the timer elsewhere, still attached
 //   void operator()(timer_node&)   the timer is popped, and to be fired
 #pragma once
 #include <hocket/time/detail/timer_wheel.hpp>
 
+#include "time/time_key.hpp"
+
 #include <algorithm>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Time points as unsigned numbers, in the order of time.
-inline constexpr std::uint64_t origin_of_keys = std::uint64_t{1} << 63;
-
-constexpr std::uint64_t key_of(time_point at) noexcept {
-  return static_cast<std::uint64_t>(at.time_since_epoch().count()) ^ origin_of_keys;
-}
-constexpr time_point time_of(std::uint64_t key) noexcept {
-  return time_point{duration{static_cast<std::int64_t>(key ^ origin_of_keys)}};
-}
-static_assert(key_of(time_point::min()) == 0 && key_of(time_point::max()) == ~std::uint64_t{0});
-static_assert(time_of(key_of(time_point{duration{-1}})) == time_point{duration{-1}});
-
-// What a bound has left of the turn before; then, from a new horizon, what was late and what is due since. `sink` gets
-// what it pops. True: something is due already.
+// The rest of the turn before, if a bound cut it. Then, from a new horizon, the late and the due timers. `sink` gets
+// the popped timers. True: a timer is due already.
 template <class Sink>
 bool timer_wheel::catch_up(std::size_t& budget, Sink sink) noexcept {
   const bool still_cut = cut_ && !turn(budget, sink);
@@ -36,7 +27,7 @@ bool timer_wheel::catch_up(std::size_t& budget, Sink sink) noexcept {
   return cut_ || !late_.empty();
 }
 
-// A horizon before `end`; the late timers before it are due.
+// A horizon before `end`; late timers before it are due.
 inline void timer_wheel::set_horizon_before(std::uint64_t end) noexcept {
   list<timer_node> later;
   while (!late_.empty()) {
@@ -47,8 +38,8 @@ inline void timer_wheel::set_horizon_before(std::uint64_t end) noexcept {
   if (end != 0) horizon_ = std::max(horizon_, end - 1);
 }
 
-// Up to the horizon. False: the budget was used up before. Several slots with few timers each are opened before any of
-// those fires, so that their memory is on its way meanwhile.
+// Up to the horizon. False: the budget ended before. Several slots with few timers each are opened before one of
+// their timers fires, so that their memory is on its way meanwhile.
 template <class Sink>
 bool timer_wheel::turn(std::size_t& budget, Sink sink) noexcept {
   bool more = true;

@@ -1,8 +1,10 @@
+// The life of a scheduled fiber: its first run, its rare resumes, its end.
 #include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/wait/detail/wait_here.hpp>
-#include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
+#include <hocket/fiber/detail/packing.hpp>
+#include <hocket/fiber/detail/park.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <hocket/fiber/fiber_local.hpp>
@@ -24,11 +26,11 @@ namespace {
 // For core, which knows of no stacks.
 constexpr stack_hooks hooks{
     &suspend_this_stack,
-    [](const void* object, const char* what) noexcept -> void* {
+    [](const void* object, const char* subject) noexcept -> void* {
       control_block* running = running_fiber();
       if (!running || (running->header.reserved & (stack_bit::moves | stack_bit::copied)) == 0) return nullptr;
       object = stack_address(object);
-      return refers_to_stack(&object, sizeof object, *running) ? pin_stack(*running, what) : nullptr;
+      return refers_to_stack(&object, sizeof object, *running) ? pin_stack(*running, subject) : nullptr;
     },
     [](void* pinned) noexcept { static_cast<scheduled_fiber*>(pinned)->unpin(); },
 };
@@ -126,10 +128,10 @@ void scheduled_fiber::conclude() noexcept {
 // straight to the next fiber.
 parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexcept {
   own_floating_point_scope own(fiber_record::from_block(block));
-  std::size_t& left = block.thread().state->turn_left;
-  const std::size_t turn_left = std::exchange(left, 0);
+  std::size_t& turn_left = block.thread().state->turn_left;
+  const std::size_t rest = std::exchange(turn_left, 0);
   parked_fiber parked = switch_to_scheduled(block);
-  left = turn_left;
+  turn_left = rest;
   return parked;
 }
 

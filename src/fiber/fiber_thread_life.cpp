@@ -1,0 +1,69 @@
+// The begin and the end of what the fibers of one thread share.
+#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/context/detail/switch.hpp>
+#include <hocket/core/thread/detail/housekeeping.hpp>
+#include <hocket/core/thread/detail/stack_bounds.hpp>
+#include <hocket/fiber/detail/fiber_local_list.hpp>
+#include <hocket/fiber/detail/fiber_thread.hpp>
+#include <hocket/stack/detail/cells.hpp>
+
+#include "fiber/idle_fibers.hpp"
+#include "fiber/overflow_report.hpp"
+
+#include <new>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+namespace {
+
+stack_bounds bounds_of_cell(std::uintptr_t address) noexcept {
+  void* const cell = cell_on(address);
+  if (!cell) return {};
+  const stack_ref stack = stack_pool::stack_of(cell);
+  return {reinterpret_cast<std::uintptr_t>(stack.low), reinterpret_cast<std::uintptr_t>(stack.top)};
+}
+
+// Before main(): the first fiber comes later.
+[[maybe_unused]] const bool locator_installed = (set_stack_locator(&bounds_of_cell), true);
+
+}  // namespace
+
+struct fiber_thread::exit_hook : thread_exit_hook {
+  static void end(thread_exit_hook& self) noexcept {
+    auto* thread = static_cast<fiber_thread*>(in_current_slot<thread_slot::fiber>());
+    destroy_fiber_locals(thread->locals);
+    set_current_slot(thread_slot::fiber, nullptr);
+    thread->ended_ = true;
+    thread->for_signals_.remove();
+    if (thread->live == 0) delete thread;
+    else expect_to_last(thread);
+    delete static_cast<exit_hook*>(&self);
+  }
+};
+
+fiber_thread::fiber_thread() noexcept
+    : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {}
+
+fiber_thread::~fiber_thread() {
+  delete idle;
+  destroy_pools();
+}
+
+void fiber_thread::leave_last() noexcept { delete this; }
+
+fiber_thread& fiber_thread::make_current() {
+  auto* hook = new exit_hook{{&exit_hook::end}};
+  auto* thread = new (std::nothrow) fiber_thread;
+  if (!thread) {
+    delete hook;
+    throw std::bad_alloc();
+  }
+  set_current_slot(thread_slot::fiber, thread);
+  if (!at_thread_exit(*hook)) delete hook;  // the state stays for good
+  prepare_overflow_report(thread->for_signals_);
+  static constexpr housekeeper keeps_stacks{&stack_news, &keep_stacks};
+  register_housekeeper(keeps_stacks);
+  return *thread;
+}
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,38 @@
+#include "runtime/worker_list.hpp"
+
+#include <hocket/base/detail/asleep.hpp>
+
+#include <thread>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+worker_list::worker_list(executor& home_of_runtime, spawn_target& target_of_runtime, const runtime_options& options,
+                         std::size_t count)
+    : worker_pool(home_of_runtime, target_of_runtime, options, count) {
+  workers.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) workers.push_back(std::make_unique<worker>(*this, i));
+}
+
+bool worker_list::is_inside() const noexcept { return present_worker() || this_thread().serves == &home; }
+
+// A worker that waits for its turn to ask halts for the thread that asks.
+std::uint32_t worker_list::bring_to_a_standstill() noexcept {
+  worker* const asking = present_worker();
+  std::uint32_t phase = asking ? still.try_begin() : still.begin();
+  while (phase == 0) {
+    asking->halt();
+    halt_if_asked();
+    std::this_thread::yield();  // the watch may be at it, for a moment
+    phase = still.try_begin();
+  }
+  for (auto& owner : workers) owner->nudge();
+  return phase;
+}
+
+// Whether a worker stands still, or does so in time.
+bool worker_list::stands(std::size_t index, std::uint32_t phase, time_point until) noexcept {
+  const worker& owner = at(index);
+  return &owner == present_worker() || standstill::stands(owner.standing(), phase, until);
+}
+
+}}}  // namespace hocket::detail
