@@ -71,8 +71,8 @@ TEST_CASE("each wait for a shared task, and a later one, is given the end of its
       if (reason == cause::cancel) all.cancel();
       if (reason == cause::kill) all.kill();
       co_await or_throw(all.join());
-      co_await first.join();
-      co_await second.join();
+      (void)co_await first.join();
+      (void)co_await second.join();
       errors.push_back(co_await error_of_wait(body));
     };
     auto ended = spawn(lp, parent);
