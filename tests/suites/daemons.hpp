@@ -57,7 +57,7 @@ class scope_on_loop : public loop_with_daemons {
  public:
   hocket::scope& target() { return all_; }
   void end() {
-    auto join = [this]() -> hocket::task<> { co_await all_.join(); };
+    auto join = [this]() -> hocket::task<> { (void)co_await all_.join(); };
     hocket::spawn(loop_with_daemons::target(), join);
     loop_with_daemons::end();
   }

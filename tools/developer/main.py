@@ -60,10 +60,13 @@ def test(arguments):
     p.add_argument("name", nargs="?", help="regular expression of test names")
     p.add_argument("--preset", default=presets.DEFAULT)
     p.add_argument("--only", metavar="A,B", help="build and run these test programs alone")
+    p.add_argument("--without", metavar="A,B", help="do not run these test programs")
     p.add_argument("--all", action="store_true")
     options = p.parse_args(arguments)
     if options.only:
         return presets.test(options.preset, programs=options.only.split(","))
+    if options.without:
+        return presets.test(options.preset, options.name, without=options.without.split(","))
     if options.all:
         return presets.run_all(*(["-R", options.name] if options.name else []))
     return presets.test(options.preset, options.name)

@@ -62,13 +62,18 @@ def ctest(preset, *arguments):
     return run("ctest", "--preset", preset, *arguments)
 
 
-def test(preset, name=None, programs=()):
-    """The tests that match name; or these test programs, built alone. PROGRAM@CASE is another test of PROGRAM."""
+def tests_of(programs):
+    """A regular expression of their tests. PROGRAM@CASE is another test of PROGRAM."""
+    return f"^({'|'.join(programs)})(@.*)?$"
+
+
+def test(preset, name=None, programs=(), without=()):
+    """The tests that match name, but for these programs; or these test programs, built alone."""
     known = test_presets()
     must_know(preset, known)
     build(known[preset], *programs)
-    pattern = f"^({'|'.join(programs)})(@.*)?$" if programs else name
-    return ctest(preset, *(["-R", pattern] if pattern else []))
+    pattern = tests_of(programs) if programs else name
+    return ctest(preset, *(["-R", pattern] if pattern else []), *(["-E", tests_of(without)] if without else []))
 
 
 def run_all(*arguments):

@@ -248,7 +248,7 @@ TEST_CASE("a loop that looks at many connections that linger lets others run mea
   constexpr std::size_t count = 65;  // one more than it looks at in a turn
   loop lp;
   event all_connected;
-  const auto leave = [&](tcp::stream) -> task<> { co_await all_connected.wait(); };
+  const auto leave = [&](tcp::stream) -> task<> { (void)co_await all_connected.wait(); };
   auto server = tcp::serve(lp, "127.0.0.1:0", {.max_connections = 100}, leave).value();
   std::set<std::size_t> seen;
   const auto watch = [&]() -> task<> {
