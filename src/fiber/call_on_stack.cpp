@@ -1,4 +1,4 @@
-#include <hocket/base/detail/signal_fence.hpp>
+#include <hocket/base/seam/signal_fence.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/await.hpp>

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/core/thread/detail/current.hpp>

@@ -1,7 +1,7 @@
 #include "fiber/overflow_report.hpp"
 
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/text_writer.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/control_block.hpp>

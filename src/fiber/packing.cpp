@@ -1,5 +1,5 @@
-#include <hocket/base/detail/signal_fence.hpp>
-#include <hocket/base/detail/valgrind.hpp>
+#include <hocket/base/seam/signal_fence.hpp>
+#include <hocket/base/seam/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/memory_source.hpp>
 #include <hocket/context/detail/switch.hpp>

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/wait/detail/wait_here.hpp>
 #include <hocket/fiber/await.hpp>

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/io/detail/descriptor_limit.hpp>
 
 #include <sys/resource.h>

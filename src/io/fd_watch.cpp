@@ -1,6 +1,6 @@
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/base/detail/never_destroyed.hpp>
-#include <hocket/base/detail/platform/raw_calls.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/io/detail/transfer_operation.hpp>
 #include <hocket/io/poll_fds.hpp>

@@ -1,5 +1,5 @@
-#include <hocket/base/detail/own_fds.hpp>
-#include <hocket/base/detail/platform/raw_calls.hpp>
+#include <hocket/base/seam/own_fds.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/detail/file_part.hpp>
 #include <hocket/io/detail/lending.hpp>

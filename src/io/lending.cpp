@@ -1,4 +1,4 @@
-#include <hocket/base/detail/platform/sized_delete.hpp>
+#include <hocket/base/seam/platform/sized_delete.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/io/detail/lending.hpp>

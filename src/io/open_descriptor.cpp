@@ -1,4 +1,4 @@
-#include <hocket/base/detail/forks.hpp>
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/core/wait/detail/strand_state.hpp>
 #include <hocket/io/detail/descriptor_family.hpp>

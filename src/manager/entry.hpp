@@ -14,8 +14,8 @@
 // (scheduled.hpp), which whoever wants to stop it copies under the lock and asks without: a request runs through other
 // people's locks.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/wait/detail/operation.hpp>
 #include <hocket/core/wait/detail/wait_queue.hpp>

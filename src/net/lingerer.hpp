@@ -52,8 +52,8 @@
 // enter() (descriptor_family), run(): the server. take_over(), end(): any thread.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/io/detail/descriptor_family.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>

@@ -1,6 +1,6 @@
 // What the workers of a runtime share.
 #pragma once
-#include <hocket/base/detail/forks.hpp>
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/spawn/detail/daemon_group.hpp>
 #include <hocket/core/stop.hpp>

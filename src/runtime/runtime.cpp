@@ -1,4 +1,4 @@
-#include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/seam/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>

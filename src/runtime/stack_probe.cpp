@@ -1,6 +1,6 @@
 #include "runtime/stack_probe.hpp"
 
-#include <hocket/base/detail/copy_memory.hpp>
+#include <hocket/base/seam/copy_memory.hpp>
 #include <hocket/core/thread/detail/frame.hpp>
 
 #include "runtime/platform/interrupted_code.hpp"

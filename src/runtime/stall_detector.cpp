@@ -1,6 +1,6 @@
 #include "runtime/stall_detector.hpp"
 
-#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/base/seam/text_writer.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 
 #include <hocket/runtime/detail/signal_count.hpp>

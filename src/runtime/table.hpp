@@ -1,6 +1,6 @@
 // The lines of a dump: coroutines, one each.
 #pragma once
-#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/base/seam/text_writer.hpp>
 #include <hocket/core/spawn/detail/registry.hpp>
 
 #include "runtime/wait_graph.hpp"

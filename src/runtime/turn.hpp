@@ -1,8 +1,8 @@
 // What a loop and a worker do alike in a turn.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/platform/attributes.hpp>
-#include <hocket/base/detail/platform/prefetch.hpp>
+#include <hocket/base/seam/platform/attributes.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/core/thread/detail/run_queue.hpp>
 #include <hocket/core/wait/detail/budget.hpp>

@@ -1,7 +1,7 @@
 #include <hocket/stack/stack_depot.hpp>
 
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 
 #include "stack/magazine.hpp"

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/memory_source.hpp>
 #include <hocket/stack/detail/stack_image.hpp>

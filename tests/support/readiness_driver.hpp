@@ -10,7 +10,7 @@
 // since another thread may assist().
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/thread/detail/current.hpp>

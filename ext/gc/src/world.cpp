@@ -1,7 +1,7 @@
-#include <hocket/base/detail/asleep.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/never_destroyed.hpp>
-#include <hocket/base/detail/signal_fence.hpp>
+#include <hocket/base/seam/asleep.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
+#include <hocket/base/seam/signal_fence.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/gc/world.hpp>
 

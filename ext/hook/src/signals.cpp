@@ -12,7 +12,7 @@
 
 #include "next.hpp"
 
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 #include "session.hpp"
 
-#include <hocket/base/detail/forks.hpp>
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/base/fatal.hpp>
 
 #include "cancel_request.hpp"

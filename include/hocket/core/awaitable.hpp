@@ -1,6 +1,6 @@
 // The concepts of operands of `co_await x` and `await(x)`.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <concepts>
 #include <coroutine>
 #include <utility>

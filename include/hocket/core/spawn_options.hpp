@@ -1,8 +1,8 @@
 // Options for spawn().
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/base/detail/time_point.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/base/seam/time_point.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <source_location>

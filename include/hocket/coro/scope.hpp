@@ -34,8 +34,8 @@
 // Thread safety. A scope belongs to the code that made it. Its children may spawn on it, too. So may any thread, while
 // the thread knows that a child runs.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/context/detail/stop_link.hpp>
 #include <hocket/core/spawn/detail/daemon_slot.hpp>
 #include <hocket/core/spawn/detail/return_slot.hpp>

@@ -32,7 +32,7 @@
 // - With HOCKET_BACKEND=thread, where fibers are threads of the operating system, nothing is installed or reported:
 //   their frames lie on guarded stacks of the system, and any debugger shows them.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

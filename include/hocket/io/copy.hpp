@@ -15,7 +15,7 @@
 //
 // Cancellation. A cancelled or timed out copy loses the bytes that it has read and not written.
 #pragma once
-#include <hocket/base/detail/platform/algobase.hpp>
+#include <hocket/base/seam/platform/algobase.hpp>
 #include <hocket/core/wait/detail/turn_check.hpp>
 #include <hocket/coro/detail/frame_allocator.hpp>
 #include <hocket/coro/task.hpp>

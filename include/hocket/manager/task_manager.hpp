@@ -60,7 +60,7 @@
 //
 // Complexity. By id, and setting a deadline: O(1). A group: O(its members). for_each() and counts(): O(places).
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/core/context/detail/stop_link.hpp>
 #include <hocket/core/spawn/detail/spawn.hpp>

@@ -30,8 +30,8 @@
 //
 // Thread safety. end(): any thread, also in a coroutine. All other members: one thread at a time.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/unique_ptr.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/detail/shutdown_list.hpp>
 #include <hocket/runtime/runtime.hpp>

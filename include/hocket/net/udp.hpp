@@ -31,7 +31,7 @@
 //
 // Cancellation, thread safety: io/descriptor.hpp.
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/detail/message.hpp>

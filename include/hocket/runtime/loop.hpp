@@ -55,8 +55,8 @@
 // coroutine of a circle of coroutines that wait for one another. A coroutine that waits for a foreign awaitable cannot
 // be killed: that is fatal, and the message names the coroutine.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/spawn/detail/daemon_slot.hpp>
 #include <hocket/core/spawn_target.hpp>

@@ -49,9 +49,9 @@
 // some time after the call.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/base/detail/platform/unique_ptr.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <span>

@@ -28,8 +28,8 @@
 // the code of coroutines with -fstack-clash-protection. On riscv64 a guard is 64 KiB, because g++ before 15 and clang
 // before 20 accept that option there without an effect.
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/base/detail/time_point.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/base/seam/time_point.hpp>
 #include <cstddef>
 #include <cstdint>
 

@@ -5,8 +5,8 @@
 // Thread safety. A pool belongs to one thread and is not synchronised. Any number of pools may share one depot. A stack
 // may be released to another pool of the depot that it was acquired from.
 #pragma once
-#include <hocket/base/detail/platform/poison.hpp>
-#include <hocket/base/detail/platform/prefetch.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/stack/stack_depot.hpp>
 

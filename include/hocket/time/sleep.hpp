@@ -36,7 +36,7 @@
 //                   runs, grant() finds the wait decided, and drops the hold that keeps the alarm's memory
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/waited.hpp>
+#include <hocket/base/seam/waited.hpp>
 #include <hocket/core/thread/detail/timer.hpp>
 #include <hocket/core/wait/detail/operation.hpp>
 #include <cstddef>

@@ -1,5 +1,5 @@
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/forks.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/base/detail/sleepers.hpp>
 
 #include <pthread.h>

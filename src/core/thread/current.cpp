@@ -1,4 +1,4 @@
-#include <hocket/base/detail/logical_thread.hpp>
+#include <hocket/base/seam/logical_thread.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 
 #include <exception>

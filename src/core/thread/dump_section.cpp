@@ -1,5 +1,5 @@
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/per_process.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/per_process.hpp>
 #include <hocket/core/thread/detail/dump_section.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -12,8 +12,8 @@
 // it here, however many these are. Threads that run no loop keep no house (core/thread/detail/housekeeping.hpp). For
 // them each 64th magazine that is left does, so the depot shrinks while anybody uses frames.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/frame_memory.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

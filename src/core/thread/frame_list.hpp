@@ -13,7 +13,7 @@
 // A debugger finds the lists by their name, `hocket::frame_lists`, in a live process and in a core file alike
 // (tools/gdb/hocket_gdb/pieces.py). It may find one half changed.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/thread/detail/stack_bounds.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/coarse_clock.hpp>
+#include <hocket/base/seam/coarse_clock.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/wait/detail/budget.hpp>

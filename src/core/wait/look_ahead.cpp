@@ -1,5 +1,5 @@
 // The memory of waits that end soon, asked for early. Where thousands wait, it has left the caches.
-#include <hocket/base/detail/platform/prefetch.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/wait/detail/suspension.hpp>
 

@@ -4,7 +4,7 @@
 // thread installs the handler finds them whole.
 #include <hocket/stack/detail/fault.hpp>
 
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // What tests of core run on: a coroutine that does nothing by itself, an executor that is stepped by hand, and timers
 // that fire when told.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/thread/detail/current.hpp>

@@ -5,7 +5,7 @@
 // by a destructor during unwinding would see uncaught_exceptions() > 0. So the state goes with the stack. It is almost
 // always empty, hence it is looked at on every switch and moved only when it is not.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

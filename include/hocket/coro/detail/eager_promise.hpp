@@ -1,7 +1,7 @@
 // The promise of an eager task (coro/eager_task.hpp has the protocol): the word that body and owner meet in, and the
 // first run, on the stack of the code that called it.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/wait/detail/stack_pin.hpp>
 #include <hocket/coro/detail/task_promise.hpp>

@@ -14,7 +14,7 @@
 // All parts share one range_walk. It lies in the frame of parallel_for(), which outlives the parts. Any part may set
 // failed_; everything else is constant.
 #pragma once
-#include <hocket/base/detail/cache_line.hpp>
+#include <hocket/base/seam/cache_line.hpp>
 #include <hocket/core/thread/detail/fork_deque.hpp>
 #include <hocket/core/wait/detail/budget.hpp>
 #include <hocket/coro/task.hpp>

@@ -1,7 +1,7 @@
 // The promise of a shared task (coro/shared_task.hpp has the protocol).
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn/detail/scheduled.hpp>
 #include <hocket/core/wait/detail/wait_queue.hpp>

@@ -36,8 +36,8 @@
 // one goes on to wait*: they have a context without a strand (core/context.hpp), so that the one is not told of the
 // other.
 #pragma once
-#include <hocket/base/detail/delayed.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/delayed.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/context/detail/stop_link.hpp>
 #include <hocket/core/executor.hpp>

@@ -11,7 +11,7 @@
 // Up to `few` coroutines all of it stays in the caches, and nothing is done: fiber_thread::rare, which a resume tests
 // anyway, leads here only while there are more. Figures: docs/decisions/005.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

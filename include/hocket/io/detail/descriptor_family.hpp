@@ -38,7 +38,7 @@
 //
 // enter(), leave(): the owner of the family. hand_over(): the party that closes the last direction, on any thread.
 #pragma once
-#include <hocket/base/detail/list.hpp>
+#include <hocket/base/seam/list.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -3,7 +3,7 @@
 // A process starts with a low soft limit, because select(2) takes no fd from 1,024 on. A server raises it to the hard
 // limit. A child process may use select(2), so it gets the old limit back.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -82,7 +82,7 @@
 // try_now(), begin(): the thread of the operation's coroutine. edge(), serve(): the driver's owner, and an assistant.
 // detach(): any thread. close(): any thread.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/wait/detail/suspension.hpp>
 #include <hocket/core/wait/detail/wait_queue.hpp>
 #include <hocket/io/detail/transfer.hpp>

@@ -14,7 +14,7 @@
 //
 // Access. poll(): see driver.hpp. attach(), detach(), add_pending(): any thread.
 #pragma once
-#include <hocket/base/detail/list.hpp>
+#include <hocket/base/seam/list.hpp>
 #include <hocket/core/thread/detail/driver.hpp>
 #include <hocket/core/wait/detail/suspension.hpp>
 #include <hocket/io/detail/direction.hpp>

@@ -9,7 +9,7 @@
 //
 // Access. lend(), discard(): the party that has the direction's word. give_back(): any thread.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/io/detail/transfer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

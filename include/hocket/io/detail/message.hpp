@@ -1,7 +1,7 @@
 // Messages, as the backends see them: datagrams, in batches. A batch is an array of objects that have a message at
 // their beginning.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <cstdint>
 

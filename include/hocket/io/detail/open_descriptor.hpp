@@ -56,8 +56,8 @@
 // attach_here(), is_attached(): the thread of a coroutine that is about to wait. hand_over(): the party that has the
 // word. All else: any thread.
 #pragma once
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/io/detail/backend.hpp>
 #include <hocket/io/detail/compact_address.hpp>
 #include <hocket/io/detail/direction.hpp>

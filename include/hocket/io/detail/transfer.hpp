@@ -4,7 +4,7 @@
 // A transfer lies in its operation, which stays in its place while the coroutine waits. The party that has taken the
 // direction's word (direction.hpp) reads and writes it; after the grant the coroutine does.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <cstdint>
 

@@ -25,7 +25,7 @@
 // that is a lambda coroutine refers to its captures: they live as long as the server, whose destructor joins all
 // connections before it destroys them.
 #pragma once
-#include <hocket/base/detail/platform/unique_ptr.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/base/memory_source.hpp>
 #include <hocket/core/spawn/detail/call_parameters.hpp>
 #include <hocket/coro/scope.hpp>

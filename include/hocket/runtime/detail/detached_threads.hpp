@@ -13,15 +13,15 @@
 //
 // Signals. The threads block SIGPIPE, because a library may write to a socket that its peer has closed.
 //
-// Lifetime. The threads use the queue after main(), so the object is never destroyed (base/detail/never_destroyed.hpp).
+// Lifetime. The threads use the queue after main(), so the object is never destroyed (base/seam/never_destroyed.hpp).
 //
 // fork(). A child has none of the threads, and perhaps a locked mutex. The first post() in a child makes a new queue.
 // The jobs of the parent stay the parent's: the child never runs or destroys its copies of them.
 //
 // Thread safety. Any thread.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/per_process.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/per_process.hpp>
 #include <cstddef>
 #include <memory>
 

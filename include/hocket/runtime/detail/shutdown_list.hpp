@@ -7,7 +7,7 @@
 // A coroutine that has not begun is counted by the report of the shutdown, and not named here. If there is no memory
 // for the names, they are missing.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>

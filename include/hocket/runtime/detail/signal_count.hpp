@@ -24,7 +24,7 @@
 //     Prevented: the thread that forks blocks all signals from the first fork handler to the last.
 //   - In a child that called no fork handlers (forks.hpp) the table may be the parent's. There a handler does nothing.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <sys/types.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

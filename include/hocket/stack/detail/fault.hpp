@@ -5,7 +5,7 @@
 // on to whoever handled it before: to a handler of the program, a sanitizer or a virtual machine as it is; else the
 // default action is restored and the instruction faults again, so that a core file shows the right place.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <cstdint>
 

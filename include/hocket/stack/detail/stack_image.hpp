@@ -13,7 +13,7 @@
 // Pointers into the stack stay right because the bytes come back to the addresses that they were saved from. Meanwhile
 // find() gives the place of a byte in the image. An image belongs to one owner and is not synchronised.
 #pragma once
-#include <hocket/base/detail/platform/prefetch.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
 #include <cstddef>
 #include <cstdint>
 

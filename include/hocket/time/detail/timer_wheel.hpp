@@ -67,7 +67,7 @@
 // (A wait that was granted elsewhere loses its claim in that fire, and drops the timer's hold.) The owner's detach()
 // may be plain because one party only takes a registration back (timer.hpp): if that is the owner, nobody else tries.
 //
-// A stuck owner. Each of the owner's operations holds a biased lock (base/detail/biased_lock.hpp; ten instructions for
+// A stuck owner. Each of the owner's operations holds a biased lock (base/seam/biased_lock.hpp; ten instructions for
 // an attach and its detach). The owner releases the lock while a timer fires. A helper, one thread at a time, borrows
 // the lock in assist():
 //   1. It takes the returned nodes, and pops due timers.
@@ -89,7 +89,7 @@
 // each wake(), not on suspicion: until the owner has emptied the stack, nobody finds it empty. The emptying is acquired
 // by the next push, so the two calls are ordered, too, and wake() may post one and the same runnable each time.
 #pragma once
-#include <hocket/base/detail/biased_lock.hpp>
+#include <hocket/base/seam/biased_lock.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/thread/detail/timer.hpp>
 #include <cstddef>

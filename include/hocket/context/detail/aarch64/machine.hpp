@@ -25,7 +25,7 @@
 //   * fpcr is not touched; the flags of fpsr belong to nobody over a call.
 //   * No stack may be parked in streaming mode or with a live ZA.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {

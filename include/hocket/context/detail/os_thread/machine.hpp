@@ -8,7 +8,7 @@
 //
 // The stack that prepare() is given holds the record alone, and what the caller keeps on it.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {

@@ -24,7 +24,7 @@
 //   * The calling conventions without registers for doubles (LP64, LP64F) and shadow stacks (Zicfiss, or in gp) are not
 //     supported, nor are landing pads (Zicfilp).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {

@@ -24,7 +24,7 @@
 //     another stack. Hence endbr64 at each landing (indirect branch tracking). Shadow stacks are not supported.
 //   * mxcsr and the x87 control word are not touched (6 to 140 ns on some machines).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {

@@ -5,7 +5,7 @@
 // destroy the frame at once, on another thread. A second resume finds the frame past that point, and is fatal (if the
 // frame still exists: afterwards it is a use of freed memory, which ASan finds).
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/thread/detail/runnable.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

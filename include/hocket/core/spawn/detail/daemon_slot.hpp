@@ -1,6 +1,6 @@
 // What a host keeps of its daemons: their number, and a pointer to their group (daemon_group.hpp).
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -11,7 +11,7 @@
 // false, or by an exception) is wrong in all of C++, and fatal here. It must not destroy the handle. Where there is no
 // executor (a chain that is driven by hand) there is nothing to post to: no bridge is made.
 #pragma once
-#include <hocket/base/detail/delayed.hpp>
+#include <hocket/base/seam/delayed.hpp>
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/spawn/detail/bridge.hpp>
 #include <type_traits>

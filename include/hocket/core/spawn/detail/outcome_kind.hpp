@@ -1,6 +1,6 @@
 // How a coroutine ended, or one of several that were awaited together.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI {

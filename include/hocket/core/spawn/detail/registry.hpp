@@ -8,7 +8,7 @@
 // Who may touch what. The members: the executor's own thread, or under the mutex if shared. The list of registries:
 // under its mutex; a debugger reads it while the process stands still, and may then find it half changed.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/spawn/detail/scheduled.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

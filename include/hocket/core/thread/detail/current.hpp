@@ -7,10 +7,10 @@
 // suspension point.
 //
 // Where fibers are threads of the operating system (HOCKET_BACKEND=thread) all of this is the thread's that resumed
-// them (base/detail/logical_thread.hpp).
+// them (base/seam/logical_thread.hpp).
 #pragma once
-#include <hocket/base/detail/call_site.hpp>
-#include <hocket/base/detail/visible_pointer.hpp>
+#include <hocket/base/seam/call_site.hpp>
+#include <hocket/base/seam/visible_pointer.hpp>
 #include <hocket/core/thread/detail/platform/this_thread.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -69,7 +69,7 @@
 // coroutine of it is left.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/platform/unique_ptr.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/core/parker.hpp>
 #include <hocket/core/thread/detail/driver_slot.hpp>

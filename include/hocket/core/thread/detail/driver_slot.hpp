@@ -42,7 +42,7 @@
 // Access. assist(): any thread. Everything else: the owner's thread.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/thread/detail/inbox.hpp>
 

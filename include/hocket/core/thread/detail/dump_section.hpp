@@ -8,8 +8,8 @@
 // A debugger may ask for a dump while a thread that holds a mutex is stopped. So a dump only tries to lock, and a
 // section does the same with its own mutex.
 #pragma once
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <hocket/base/seam/text_writer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

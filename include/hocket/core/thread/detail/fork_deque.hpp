@@ -8,7 +8,7 @@
 //   3. top > b - 1: take the mutex and      3. bottom < t + 1: there is nothing: top = t
 //      look again; else the entry is its      else the entry is the thief's
 //
-// One of the two sees the other's word (base/detail/atomic.hpp); where both do, the owner decides under the mutex,
+// One of the two sees the other's word (base/seam/atomic.hpp); where both do, the owner decides under the mutex,
 // where top is final. That is the THE protocol of Cilk-5 (Frigo, Leiserson, Randall, "The implementation of the Cilk-5
 // multithreaded language", PLDI 1998), with the owner's fence left to the thief. A Chase-Lev deque needs a
 // compare-exchange for the last entry, and in fork-join code an entry is the last one very often.
@@ -17,7 +17,7 @@
 // owner. top_: written under the mutex; free_, too. A slot: written by the owner before bottom_ is released, and again
 // when free_ has passed it.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,7 @@
 // The header lies at the same offset in both, so a debugger (and `await`) can walk one chain of awaiters through both
 // kinds. Foreign frames have no header: ask only for the header of a handle that hocket made.
 #pragma once
-#include <hocket/base/detail/platform/opaque.hpp>
+#include <hocket/base/seam/platform/opaque.hpp>
 #include <hocket/core/thread/detail/runnable.hpp>
 #include <cstddef>
 #include <cstdint>

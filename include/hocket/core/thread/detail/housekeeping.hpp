@@ -17,7 +17,7 @@
 // that kept something has a time at which the next look sees the rest.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 #include <cstddef>
 

@@ -3,7 +3,7 @@
 // A bare std::coroutine_handle<> cannot say where it must be resumed; a runnable can. It is embedded in whatever
 // suspends (an awaiter, a promise, a control block), so that putting a coroutine into a run queue never allocates.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <coroutine>
 #include <cstddef>
 

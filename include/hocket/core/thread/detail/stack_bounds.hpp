@@ -4,7 +4,7 @@
 // The layer core is blind to stacks. The layer fiber installs the function that knows the stacks of fibers and those of
 // call_on_stack. The thread's own stack is known by the thread.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -19,7 +19,7 @@
 //   3. hole_from <= at: take the mutex     3. read head: what lies before it is the owner's: hole_from = head, if that
 //      and look again                         is more
 //
-// One of the two sees the other's word (base/detail/atomic.hpp). If the owner sees the hole it decides under the mutex,
+// One of the two sees the other's word (base/seam/atomic.hpp). If the owner sees the hole it decides under the mutex,
 // where the hole is final. If it does not, the thief sees the head behind that entry and leaves it. Widening the hole
 // at its back needs no fence: the owner cannot get past the hole without the mutex.
 //
@@ -33,7 +33,7 @@
 // Sources: the packed heads and stealing by halves of Go and tokio; the asymmetric fence of Dice, Huang, Yang. Against
 // a Chase-Lev deque this one is first in, first out for its owner, and a theft takes half of it.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/thread/detail/runnable.hpp>
 #include <cstddef>
 #include <limits>

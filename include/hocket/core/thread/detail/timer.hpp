@@ -1,8 +1,8 @@
 // What a deadline registers with: the seam between a wait (core) and a timer wheel (time).
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/list.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/list.hpp>
 #include <cstdint>
 #include <source_location>
 

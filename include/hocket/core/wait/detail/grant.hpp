@@ -10,7 +10,7 @@
 // blocking call works on memory of the wait first, and a condition hands the wait on to its mutex. Dropping a grant is
 // fatal, because its coroutine would wait for ever.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {

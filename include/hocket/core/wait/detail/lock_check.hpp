@@ -1,7 +1,7 @@
 // The check of a wait, at check level `debug`: a coroutine holds no checked lock while it waits
 // (core/checked_lock.hpp).
 #pragma once
-#include <hocket/base/detail/call_site.hpp>
+#include <hocket/base/seam/call_site.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

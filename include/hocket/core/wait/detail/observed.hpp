@@ -2,7 +2,7 @@
 //
 //   if (observed()) [[unlikely]] tell_destroyed(id);
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/observer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -5,7 +5,7 @@
 // which must move, such an object is fatal: spawn the fiber with a stack of its own. Elsewhere (in a task's frame, on
 // the heap, on an ordinary stack) this does nothing.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -43,7 +43,7 @@
 // leaves that to the registrar. *A lost wake-up*: a registration is visible only under its source's lock, and the
 // source changes its state under that lock.
 #pragma once
-#include <hocket/base/detail/call_site.hpp>
+#include <hocket/base/seam/call_site.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/thread/detail/runnable.hpp>
 #include <hocket/core/thread/detail/timer.hpp>

@@ -3,7 +3,7 @@
 // If a stop or another source ends a wait, the waiter stays linked here until that party calls detach(). Until
 // then the claim_ functions skip the waiter.
 #pragma once
-#include <hocket/base/detail/list.hpp>
+#include <hocket/base/seam/list.hpp>
 #include <hocket/core/wait/detail/suspension.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {

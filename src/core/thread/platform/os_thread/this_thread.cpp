@@ -1,6 +1,6 @@
 // A thread's state, where a fiber runs on a thread of its own: the state of the logical thread
-// (base/detail/logical_thread.hpp).
-#include <hocket/base/detail/logical_thread.hpp>
+// (base/seam/logical_thread.hpp).
+#include <hocket/base/seam/logical_thread.hpp>
 #include <hocket/core/thread/detail/current.hpp>
 
 #include <new>

@@ -10,7 +10,7 @@
 // it.
 #pragma once
 #include <hocket/asio/detail/library.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <memory>
 #include <new>

@@ -1,6 +1,6 @@
 // Replies and commands of Redis: the types of redis/connection.hpp that its session knows, too.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <hiredis/hiredis.h>
 #include <memory>
 #include <string>

@@ -8,7 +8,7 @@
 // Assembly alone knows the name. A linker that optimises takes no object file out of an archive for what only assembly
 // asks for: the file that holds the state is compiled without that (src/core/CMakeLists.txt).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

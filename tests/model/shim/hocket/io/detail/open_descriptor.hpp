@@ -1,7 +1,7 @@
 // What a direction knows of its descriptor, with a system of a few lines: one byte stream, whose edges are told to
 // whoever asks first.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/io/detail/direction.hpp>
 #include <hocket/model/detail/explore.hpp>
 #include <hocket/model/model.hpp>
