@@ -1,7 +1,7 @@
 #include <hocket/coro/shared_task.hpp>
 
-#include <hocket/core/thread/detail/thread_executor.hpp>
-#include <hocket/core/wait/detail/unwind.hpp>
+#include <hocket/core/thread/seam/thread_executor.hpp>
+#include <hocket/core/wait/seam/unwind.hpp>
 
 #include <new>
 

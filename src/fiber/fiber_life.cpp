@@ -2,7 +2,7 @@
 #include <hocket/base/seam/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>

@@ -1,8 +1,8 @@
 #include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/housekeeping.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/housekeeping.hpp>
 #include <hocket/core/thread/detail/stack_bounds.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/fiber_local.hpp>

@@ -19,7 +19,7 @@
 #pragma once
 #include <hocket/base/seam/list.hpp>
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/io/detail/fd_poll.hpp>
 #include <optional>
 #include <vector>

@@ -1,6 +1,6 @@
 #include <hocket/base/seam/platform/sized_delete.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/io/detail/lending.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 

@@ -1,6 +1,6 @@
 #include <hocket/base/seam/forks.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
 #include <hocket/io/detail/descriptor_family.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/detail/io_driver.hpp>

@@ -17,8 +17,8 @@
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/core/wait/seam/wait_queue.hpp>
 #include <hocket/manager/task_manager.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

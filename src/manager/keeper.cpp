@@ -1,7 +1,7 @@
 #include "manager/keeper.hpp"
 
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <manager/manager_core.hpp>
 
 #include <algorithm>

@@ -24,8 +24,8 @@
 // leaves `resting`. Whoever ends the last one later has the keeper rest.
 #pragma once
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/core/thread/detail/stand_in.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/stand_in.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

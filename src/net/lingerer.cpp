@@ -1,5 +1,5 @@
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/io/detail/transfer.hpp>
 #include <hocket/time/within.hpp>

@@ -2,7 +2,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/io/detail/descriptor_limit.hpp>
 #include <hocket/io/detail/descriptor_table.hpp>
 #include <hocket/io/signal_set.hpp>

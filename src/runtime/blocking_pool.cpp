@@ -1,8 +1,8 @@
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/parker.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/wait_queue.hpp>
 #include <hocket/runtime/blocking.hpp>
 #include <hocket/runtime/detail/signal_count.hpp>
 

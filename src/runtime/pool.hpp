@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/spawn/detail/daemon_group.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/runtime/runtime.hpp>
 

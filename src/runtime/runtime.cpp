@@ -1,6 +1,6 @@
 #include <hocket/base/seam/asleep.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
 

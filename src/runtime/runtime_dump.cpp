@@ -18,7 +18,7 @@
 // reads a source that is gone. Any thread of the program of another kind can do the same (suspension::awaited()).
 #include <hocket/base/seam/asleep.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/dump_section.hpp>
+#include <hocket/core/thread/seam/dump_section.hpp>
 
 #include "runtime/pool.hpp"
 #include "runtime/table.hpp"

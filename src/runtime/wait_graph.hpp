@@ -16,7 +16,7 @@
 // no memory for it, nothing is known.
 #pragma once
 #include <hocket/base/seam/text_writer.hpp>
-#include <hocket/core/spawn/detail/registry.hpp>
+#include <hocket/core/spawn/seam/registry.hpp>
 
 #include "runtime/platform/scratch_memory.hpp"
 

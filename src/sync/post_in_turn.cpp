@@ -1,5 +1,5 @@
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/sync/detail/post_in_turn.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

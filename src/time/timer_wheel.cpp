@@ -1,7 +1,7 @@
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/time/detail/timer_wheel.hpp>
 
 #include "time/wheel_turn.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/seam/list.hpp>
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 
 namespace hocket_test {
 

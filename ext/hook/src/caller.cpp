@@ -2,7 +2,7 @@
 
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/io/poll_fds.hpp>

@@ -3,7 +3,7 @@
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/cache_line.hpp>
 #include <hocket/base/seam/platform/config.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <array>
 #include <cstddef>

@@ -11,7 +11,7 @@
 //   - A context does not own its stop source: the owning scope or handle outlives the coroutines under it.
 //
 // Thread safety. A context is immutable after its construction, with two exceptions
-// (core/wait/detail/context_block.hpp). A block of code in a fiber that needs another context changes the fiber's own.
+// (core/wait/seam/context_block.hpp). A block of code in a fiber that needs another context changes the fiber's own.
 // At the end of a block, its context becomes equal to the one around it.
 #pragma once
 #include <hocket/base/clock.hpp>
@@ -19,7 +19,7 @@
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/context/detail/context_binding.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <source_location>
 #include <utility>
 

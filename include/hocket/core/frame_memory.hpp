@@ -35,7 +35,7 @@
 // allocator.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>

@@ -23,8 +23,8 @@
 // Cost. For a task, a frame and a context; for a callable in a fiber, some stores, and a mutex twice. Code that is not
 // shielded pays nothing.
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
-#include <hocket/core/wait/detail/context_block.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
+#include <hocket/core/wait/seam/context_block.hpp>
 #include <hocket/coro/detail/kept_awaitable.hpp>
 #include <hocket/coro/task.hpp>
 

@@ -6,7 +6,7 @@
 // Result. await() returns the result of `co_await x`, and throws its exceptions. An rvalue reference becomes a value,
 // because its object may be destroyed by then.
 // Operands. Every C++20 awaitable: hocket's operations and tasks, and foreign awaitables with an await_suspend that
-// takes a std::coroutine_handle<> (core/spawn/detail/foreign_wait.hpp).
+// takes a std::coroutine_handle<> (core/spawn/seam/foreign_wait.hpp).
 //
 // On a plain thread await() blocks the thread, like sync_wait. It is fatal in a raw coroutine<> (its owner resumes it)
 // and in a coroutine that is being unwound. In a task it is fatal if it has to wait, and at check level `debug` always:
@@ -16,9 +16,9 @@
 #include <hocket/base/memory_source.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/spawn/detail/foreign_wait.hpp>
+#include <hocket/core/spawn/seam/foreign_wait.hpp>
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/detail/exposed_memory.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
@@ -50,7 +50,7 @@ inline control_block* awaiting_fiber(control_block* running = running_fiber()) n
   return running;
 }
 
-// Called when the budget is used up (core/wait/detail/budget.hpp). The running fiber passes through its executor's
+// Called when the budget is used up (core/wait/seam/budget.hpp). The running fiber passes through its executor's
 // queue. Returns the end of its next wait: a stop or a deadline, or none. Other callers do not pause, and a wait that
 // ignores a kill does not pause.
 [[gnu::cold, gnu::noinline]] wait_end pause_fiber(stop_level ignore, duration::rep until);
@@ -122,7 +122,7 @@ yield_way prepare_yield() noexcept;
   return {};
 }
 
-// Suspends the running fiber for code that cannot call await (core/wait/detail/wait_here.hpp).
+// Suspends the running fiber for code that cannot call await (core/wait/seam/wait_here.hpp).
 bool suspend_this_stack(void* awaiter,
                         bool (*suspend)(void* awaiter, std::coroutine_handle<> handle) noexcept) noexcept;
 

@@ -33,7 +33,7 @@
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/base/seam/platform/prefetch.hpp>
-#include <hocket/core/spawn/detail/return_slot.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
 #include <concepts>

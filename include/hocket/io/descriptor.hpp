@@ -28,7 +28,7 @@
 // bytes from the other, as the system has it.
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/io/detail/transfer_operation.hpp>
 #include <cstdint>
 #include <utility>

@@ -20,7 +20,7 @@
 //
 // Cost: one poll(2) of the whole set. A wait adds one epoll_ctl(2) for each fd, and one poll(2) at each event.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/io/detail/fd_poll.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -33,7 +33,7 @@
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

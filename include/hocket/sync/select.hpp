@@ -45,7 +45,7 @@
 #pragma once
 #include <hocket/core/choice.hpp>
 #include <hocket/core/thread/detail/chance.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <initializer_list>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -136,7 +136,7 @@ class selecting {
   {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (fail_arm(arm<I>(arms_)), ...); }(indices);
   }
-  // Of all arms: core/wait/detail/operation.hpp.
+  // Of all arms: core/wait/seam/operation.hpp.
   static constexpr std::size_t address_lists = (0 + ... + (lists_addresses<Ops> ? 1 : 0));
   template <class Visit>
   void visit_address_lists(Visit&& visit) const noexcept {

@@ -37,8 +37,8 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/waited.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -18,7 +18,7 @@
 // for the next observer's callbacks. Prevented by `taken`, which the removal gives up last.
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -1,5 +1,5 @@
 #include <hocket/core/wait/detail/stack_pin.hpp>
-#include <hocket/core/wait/detail/wait_here.hpp>
+#include <hocket/core/wait/seam/wait_here.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -3,7 +3,7 @@
 // execution.
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/core/thread/detail/chance.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/model/detail/explore.hpp>
 
 #include <array>

@@ -4,7 +4,7 @@
 #include <hocket/context/detail/platform/annotation.hpp>
 #include <hocket/context/detail/switch.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 // of what every primitive does, without anything that is its own.
 #pragma once
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/wait_queue.hpp>
 
 #include <coroutine>
 

@@ -1,4 +1,4 @@
-// The budget of operations that are possible at once (core/wait/detail/budget.hpp), beside the suite
+// The budget of operations that are possible at once (core/wait/seam/budget.hpp), beside the suite
 // (suites/budget.hpp): kinds of operation that cannot be awaited again and again, and code that spends it and goes on.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>

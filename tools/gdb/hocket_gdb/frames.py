@@ -1,4 +1,4 @@
-"""Coroutine frames and the chain of the coroutines that await one another (core/thread/detail/frame.hpp)."""
+"""Coroutine frames and the chain of the coroutines that await one another (core/thread/seam/frame.hpp)."""
 import gdb
 
 from .memory import symbol_at, without_additions, word, words

@@ -14,7 +14,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // the thread lives: also while its thread_local objects and, of the main thread, static objects are destroyed.
 struct logical_thread {
   static constexpr std::size_t room = 256;
-  alignas(std::max_align_t) std::byte state[room] = {};  // core/thread/detail/current.hpp keeps its state there
+  alignas(std::max_align_t) std::byte state[room] = {};  // core/thread/seam/current.hpp keeps its state there
   void (*at_end)() noexcept = nullptr;                   // runs when the thread ends, on it
 };
 

@@ -54,7 +54,7 @@ class waited {
   static ended how_of(std::error_code why) noexcept {
     if (why == std::errc::operation_canceled) return ended::cancelled;
     detail::expects(why == std::errc::timed_out, "a wait that may be ignored failed by itself",
-                    "give it no may_be_ignored (core/wait/detail/operation.hpp)");
+                    "give it no may_be_ignored (core/wait/seam/operation.hpp)");
     return ended::timed_out;
   }
   std::error_code code() const noexcept {

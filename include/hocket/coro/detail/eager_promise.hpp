@@ -31,7 +31,7 @@ class eager_state {
   bool killed() const noexcept { return killed_; }
 
   // Before all else: the body has the context of the code that calls it. In a fiber it gets one of its own, which is as
-  // that one is now: a fiber's own is changed while the fiber is in a block (core/wait/detail/context_block.hpp).
+  // that one is now: a fiber's own is changed while the fiber is in a block (core/wait/seam/context_block.hpp).
   // Throws bad_alloc.
   void inherit(coroutine_header& header);
 

@@ -3,8 +3,8 @@
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/wait/seam/wait_queue.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <cstddef>
 #include <new>

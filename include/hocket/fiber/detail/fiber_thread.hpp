@@ -3,8 +3,8 @@
 #pragma once
 #include <hocket/context/detail/exception_globals.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
 #include <hocket/fiber/detail/resume_order.hpp>
 #include <hocket/stack/detail/fault.hpp>

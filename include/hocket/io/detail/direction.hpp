@@ -83,8 +83,8 @@
 // detach(): any thread. close(): any thread.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/core/wait/seam/wait_queue.hpp>
 #include <hocket/io/detail/transfer.hpp>
 #include <cstdint>
 
@@ -102,7 +102,7 @@ class direction final : public primitive::wait_source {
   // Makes the call, if the direction is ready. True: the transfer has ended, perhaps with an error.
   bool try_now(transfer& what) noexcept;
 
-  // The operation waits: see core/wait/detail/operation.hpp. `what` stays where it is until the wait is over.
+  // The operation waits: see core/wait/seam/operation.hpp. `what` stays where it is until the wait is over.
   void begin(primitive::suspension& wait, primitive::waiter& entry, transfer& what) noexcept;
 
   // The system has told of an edge. Returns the waiter to be served; null if there is none.

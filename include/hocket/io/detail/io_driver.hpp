@@ -15,8 +15,8 @@
 // Access. poll(): see driver.hpp. attach(), detach(), add_pending(): any thread.
 #pragma once
 #include <hocket/base/seam/list.hpp>
-#include <hocket/core/thread/detail/driver.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/thread/seam/driver.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/io/detail/direction.hpp>
 #include <hocket/io/detail/open_descriptor.hpp>
 

@@ -14,8 +14,8 @@
 //
 // The timer rings on the thread of its executor alone, because only that thread may set it again.
 #pragma once
-#include <hocket/core/thread/detail/timer.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/io/detail/transfer.hpp>
 #include <new>
 

@@ -1,4 +1,4 @@
-// Transfers as operations: what descriptors, streams and sockets return (core/wait/detail/operation.hpp).
+// Transfers as operations: what descriptors, streams and sockets return (core/wait/seam/operation.hpp).
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/wait/detail/operation_traits.hpp>

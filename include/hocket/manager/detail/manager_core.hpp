@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/manager/task_id.hpp>
 #include <system_error>
 

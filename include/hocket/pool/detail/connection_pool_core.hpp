@@ -67,8 +67,8 @@
 #include <hocket/base/random.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/thread/detail/dump_section.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/thread/seam/dump_section.hpp>
+#include <hocket/core/wait/seam/wait_queue.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
 #include <hocket/pool/detail/connection_pool_options.hpp>

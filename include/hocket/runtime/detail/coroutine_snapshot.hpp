@@ -7,7 +7,7 @@
 // Two snapshots know a coroutine by its address. If another coroutine gets the address in between, it is taken for the
 // same, unless its name or place differs.
 #pragma once
-#include <hocket/core/spawn/detail/registry.hpp>
+#include <hocket/core/spawn/seam/registry.hpp>
 #include <hocket/runtime/detail/shutdown_list.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>

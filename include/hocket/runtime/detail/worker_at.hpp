@@ -8,7 +8,7 @@
 // a task migrates as others do; a fiber stays, unless it is migratable. A migratable fiber that has to wait for its
 // stack begins wherever it gets one.
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/seam/list.hpp>
 #include <hocket/base/seam/time_point.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
 #include <cstddef>
 #include <utility>
 

@@ -35,8 +35,8 @@
 #pragma once
 #include <hocket/base/seam/cache_line.hpp>
 #include <hocket/base/error.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 #include <type_traits>
 #include <utility>
 

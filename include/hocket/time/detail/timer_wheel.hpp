@@ -91,7 +91,7 @@
 #pragma once
 #include <hocket/base/seam/biased_lock.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <cstddef>
 #include <cstdint>
 

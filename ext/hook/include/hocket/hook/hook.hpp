@@ -50,7 +50,7 @@
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/wait/detail/context_block.hpp>
+#include <hocket/core/wait/seam/context_block.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <chrono>
 #include <concepts>

@@ -11,7 +11,7 @@
 // Zahlen mod. Eins", Mathematische Annalen 77, 1916). It is not to be used where independence matters, or secrecy.
 #pragma once
 #include <hocket/base/random.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,4 +1,4 @@
-// A source of waits: what waiters register with (core/wait/detail/suspension.hpp). A primitive derives from it, and so
+// A source of waits: what waiters register with (core/wait/seam/suspension.hpp). A primitive derives from it, and so
 // does a coroutine that can be joined.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>

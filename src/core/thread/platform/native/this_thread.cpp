@@ -2,7 +2,7 @@
 #include "core/thread/unloading.hpp"
 
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

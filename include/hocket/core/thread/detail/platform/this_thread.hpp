@@ -1,4 +1,4 @@
-// How this thread's state is found: core/thread/detail/current.hpp says what it is, and includes this page.
+// How this thread's state is found: core/thread/seam/current.hpp says what it is, and includes this page.
 //
 // On x86-64 it is two instructions in line, of which the second is a constant once a linker has seen that the program
 // is no shared library (the initial-exec form of the ELF specification for thread-local storage). Volatile: neither

@@ -25,7 +25,7 @@
 // The count is a byte of the thread's state. It counts upward, so that a state of all zeros is a full budget, and the
 // carry of one addition tells that it is used up.
 #pragma once
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/detail/claim.hpp>
 #include <atomic>
 #include <coroutine>

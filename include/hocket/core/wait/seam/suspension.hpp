@@ -20,16 +20,16 @@
 //      waiter, and the registrar calls not_listed() instead of commit(). If the primitive links the waiter, the
 //      registrar touches the wait no more. If a stop fires before the waiter is linked, the stop's detach() finds no
 //      waiter. The primitive then sees decided(), because detach() and begin() take one lock. (A join has no lock: its
-//      detach() leaves a mark in the word by which the join publishes the waiter, core/spawn/detail/scheduled.hpp.)
+//      detach() leaves a mark in the word by which the join publishes the waiter, core/spawn/seam/scheduled.hpp.)
 //   4. The primitive grants. Under its lock it calls waiter.claim() on a linked waiter. If the result is empty, another
 //      party has ended the wait and will unlink the waiter: the primitive tries the next. Otherwise the primitive
-//      unlinks the waiter, moves the item, unlocks, and posts the grant (core/wait/detail/grant.hpp).
+//      unlinks the waiter, moves the item, unlocks, and posts the grant (core/wait/seam/grant.hpp).
 //      A primitive that pops a waiter by a compare-exchange calls claim_popped() afterwards. If the result is empty,
 //      the waiter may be destroyed already.
 //      Most waits have one waiter, a stop and perhaps an alarm. The claim detaches the stop and the alarm first. If
 //      both succeed, no other party holds the claim, and the claim ends by a plain store (claim.hpp). So that grant
 //      costs one read-modify-write, of the stop source. An alarm of another thread is detached after the claim is
-//      decided, because that alarm fires on detach (core/thread/detail/timer.hpp).
+//      decided, because that alarm fires on detach (core/thread/seam/timer.hpp).
 //      Lock order: the mutexes of stop sources and of timers are taken under the lock of a primitive. The reverse never
 //      happens, because stop sources and timers fire without a lock.
 //   5. await_resume: suspension.finish() tells how the wait ended. `granted` hands the resource to the caller.
@@ -45,10 +45,10 @@
 #pragma once
 #include <hocket/base/seam/call_site.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/thread/detail/runnable.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/runnable.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/core/wait/detail/claim.hpp>
-#include <hocket/core/wait/detail/grant.hpp>
+#include <hocket/core/wait/seam/grant.hpp>
 #include <hocket/core/wait/detail/wait_source.hpp>
 #include <cstddef>
 
@@ -77,7 +77,7 @@ struct no_options {
 
 // The options of one wait, beside those of the coroutine's context. The earliest deadline ends the wait: one of these
 // two, or the context's. `within` counts from the suspension, or from the next look at the clock
-// (core/thread/detail/timer.hpp).
+// (core/thread/seam/timer.hpp).
 struct wait_options {
   // No deadlines.
   wait_options() noexcept = default;

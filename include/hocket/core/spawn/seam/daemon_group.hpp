@@ -38,7 +38,7 @@
 //
 // Any thread that may spawn on the host.
 #pragma once
-#include <hocket/core/context/detail/stop_link.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
 #include <hocket/core/spawn/detail/daemon_slot.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <optional>

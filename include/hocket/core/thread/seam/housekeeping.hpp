@@ -18,7 +18,7 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -36,7 +36,7 @@
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/spawn/detail/call_parameters.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <optional>
 #include <tuple>
 

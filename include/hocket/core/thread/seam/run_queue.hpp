@@ -8,7 +8,7 @@
 // A push compares with a limit that was true at some time: pops only make more room. Where it is reached it is looked
 // up anew, so that a push is half as long as with the room left computed each time.
 #pragma once
-#include <hocket/core/thread/detail/runnable.hpp>
+#include <hocket/core/thread/seam/runnable.hpp>
 #include <cstddef>
 #include <cstdint>
 

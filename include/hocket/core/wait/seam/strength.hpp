@@ -17,7 +17,7 @@
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {

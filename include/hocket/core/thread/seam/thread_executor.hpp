@@ -13,7 +13,7 @@
 // attached: a timer belongs to a wait, and that ends by a post.
 #pragma once
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/inbox.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 #include <hocket/core/thread/detail/thread_timers.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,10 +1,10 @@
 // Stands where a coroutine's handle is wanted: an awaiter resumes it, and it says who goes on.
 //
-// It is not allocated: it is a frame made by hand (core/thread/detail/frame.hpp), which lies in whatever waits. In
+// It is not allocated: it is a frame made by hand (core/thread/seam/frame.hpp), which lies in whatever waits. In
 // conforming mode it is a real coroutine. As a parent it has a header, so that a task that is awaited through it has a
 // context and a budget.
 #pragma once
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -16,7 +16,7 @@
 // kinds. Foreign frames have no header: ask only for the header of a handle that hocket made.
 #pragma once
 #include <hocket/base/seam/platform/opaque.hpp>
-#include <hocket/core/thread/detail/runnable.hpp>
+#include <hocket/core/thread/seam/runnable.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

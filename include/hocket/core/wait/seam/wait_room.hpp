@@ -5,7 +5,7 @@
 // is not a part of the awaiter: the coroutine that was spawned keeps one room, for itself and for the tasks that it
 // awaits, from its first suspension to its end.
 //
-// Where the room is, is a policy of `wait` (core/wait/detail/operation.hpp):
+// Where the room is, is a policy of `wait` (core/wait/seam/operation.hpp):
 //   - own_room: in the awaiter. For fibers and threads, which build the awaiter only where it is needed; for selects,
 //     which have several waiters; for eager bodies, children of when_all, generators and foreign coroutines, which wait
 //     beside others; and for waits that must not fail, as a scope's join.
@@ -22,7 +22,7 @@
 // keeps the strand from migrating meanwhile (strand_state::pin()). Children that run beside each other have no strand,
 // and so no room in common.
 #pragma once
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -4,7 +4,7 @@
 // then the claim_ functions skip the waiter.
 #pragma once
 #include <hocket/base/seam/list.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 

@@ -41,7 +41,7 @@
 // could overwrite the 1 that answers the next.
 #pragma once
 #include <hocket/core/parker.hpp>
-#include <hocket/core/thread/detail/runnable.hpp>
+#include <hocket/core/thread/seam/runnable.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -2,7 +2,7 @@
 // (core/checked_lock.hpp).
 #pragma once
 #include <hocket/base/seam/call_site.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

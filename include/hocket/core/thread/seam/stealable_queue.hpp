@@ -34,7 +34,7 @@
 // a Chase-Lev deque this one is first in, first out for its owner, and a theft takes half of it.
 #pragma once
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/core/thread/detail/runnable.hpp>
+#include <hocket/core/thread/seam/runnable.hpp>
 #include <cstddef>
 #include <limits>
 #include <span>

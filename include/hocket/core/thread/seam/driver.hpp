@@ -11,7 +11,7 @@
 //      and hands operations that have begun since to the system
 //   3. fires the timers that are due: data that has come in time beats the deadline, however late both are seen
 //   4. resumes what is ready, so many coroutines at most
-//   5. nothing was ready: announces that it sleeps (core/thread/detail/inbox.hpp)
+//   5. nothing was ready: announces that it sleeps (core/thread/seam/inbox.hpp)
 //   6. park(): waits until something is ready, a wake() came or `until` has come; grants and posts nothing
 //   7. takes the announcement back; goes to 1
 //
@@ -39,7 +39,7 @@
 //   - park() may return for no reason. The owner has a turn and comes back.
 //   - park(time_point::min()) does not sleep; an `until` in the past the same.
 //   - poll() does not block, and is finite: it may leave the rest of a large number for the next one (has_more()). It
-//     runs no foreign code; to grant waiters (core/wait/detail/suspension.hpp) is what it is for, be they of this owner
+//     runs no foreign code; to grant waiters (core/wait/seam/suspension.hpp) is what it is for, be they of this owner
 //     or of another.
 //   - both run on the owner's thread, outside of coroutines; poll() in its seat (current_executor() is the owner).
 //   - wake() is any thread's. Any thread that needs the owner awake (for a post, a stop, a dump, its end) wakes an
@@ -49,7 +49,7 @@
 // the driver: the host's parker watches descriptor() (parker::watch), which is readable while poll() has something to
 // do.
 //
-// What is waited for is the driver's: operations that it offers (core/wait/detail/operation.hpp) find it by
+// What is waited for is the driver's: operations that it offers (core/wait/seam/operation.hpp) find it by
 // driver_here() in begin(), on the owner's thread. Such a wait ends like any other, by a stop or a deadline on any
 // thread, also when its coroutine has moved to another worker since: so wait_source::detach() is called on any thread,
 // at any time, and what was collected for a wait that is over must not reach it, nor another one at the same
@@ -72,7 +72,7 @@
 #include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/base/result.hpp>
 #include <hocket/core/parker.hpp>
-#include <hocket/core/thread/detail/driver_slot.hpp>
+#include <hocket/core/thread/seam/driver_slot.hpp>
 #include <cstddef>
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // The state of a strand: what the waits of a spawned coroutine read and write.
 //
 // A strand is a spawned coroutine that runs one step at a time (context::strand()). A strand_state is a base of its
-// scheduled coroutine (core/spawn/detail/scheduled.hpp), which adds the target, the join and the result. Waits know the
+// scheduled coroutine (core/spawn/seam/scheduled.hpp), which adds the target, the join and the result. Waits know the
 // strand_state alone: the context, the stop source, the present wait, the room of its waits, whether the coroutine may
 // migrate, and whether it is being unwound.
 //
@@ -18,9 +18,9 @@
 #include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/context/detail/stop_link.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
 #include <hocket/core/observer.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 #include <hocket/core/wait/detail/wait_source.hpp>
 #include <cstdint>
 #include <utility>
@@ -78,7 +78,7 @@ class strand_state : public context, protected own_stop, protected own_wait, pro
   void waits(const suspension& wait) noexcept { waits_ = &wait; }
   void runs_again() noexcept { waits_ = nullptr; }
 
-  // The room of its waits, between two waits (core/wait/detail/wait_room.hpp). Null: it has no room, or a wait uses it.
+  // The room of its waits, between two waits (core/wait/seam/wait_room.hpp). Null: it has no room, or a wait uses it.
   wait_room* take_room() noexcept { return std::exchange(room_, nullptr); }
   // False: it has a room already.
   [[nodiscard]] bool store_room(wait_room& room) noexcept {

@@ -57,7 +57,7 @@ struct thread_state {
   // The eager body that runs on the stack of the code that called it (coro/eager_task.hpp).
   const void* eager = nullptr;
   std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)
-  // The budget (core/wait/detail/budget.hpp): the spent part, which the watch writes, too; how often the clock was
+  // The budget (core/wait/seam/budget.hpp): the spent part, which the watch writes, too; how often the clock was
   // asked since it was full; and when it ends by time, in ticks of the steady clock. 0: it does not.
   std::uint8_t spent = 0;
   std::uint8_t clock_looks = 0;
@@ -69,7 +69,7 @@ struct thread_state {
   // core/thread/detail/chance.hpp: the state of its numbers, and what seed_generation() was when it took their seed. 0:
   // it has none.
   std::uint64_t chance = 0;
-  std::uint64_t frame_news = 0;  // core/thread/detail/housekeeping.hpp
+  std::uint64_t frame_news = 0;  // core/thread/seam/housekeeping.hpp
   std::uint32_t chance_generation = 0;
   observer_visit* visit = nullptr;  // the observers that are told of something now (src/core/wait/observed.cpp)
 };

@@ -1,4 +1,4 @@
-// Where an owner has its driver (core/thread/detail/driver.hpp): a service that is made when the first operation asks
+// Where an owner has its driver (core/thread/seam/driver.hpp): a service that is made when the first operation asks
 // for it.
 //
 //   struct reading {                                                       // an operation of the driver
@@ -44,7 +44,7 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/inbox.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,6 +1,6 @@
 // A grant: the duty to post the coroutine of one claimed wait.
 //
-// A source claims a waiter under its lock (waiter::claim(), core/wait/detail/suspension.hpp). From then on no other
+// A source claims a waiter under its lock (waiter::claim(), core/wait/seam/suspension.hpp). From then on no other
 // party ends the wait, and the memory of the wait stays valid until the grant is posted. So the source moves an item
 // into or out of the wait under the lock, and calls post() after the lock. post() unlinks the wait's other
 // registrations, which takes the locks of other sources. After post() the coroutine may have run and destroyed the

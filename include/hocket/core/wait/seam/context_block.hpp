@@ -13,9 +13,9 @@
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/context/detail/stop_link.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 #include <hocket/core/wait/detail/stack_pin.hpp>
 #include <optional>
 

@@ -9,7 +9,7 @@
 // wait report the kill: `m.lock().reporting_kill()` gives errc::killed. The next wait that does not say so unwinds.
 //
 // An operation that is possible at once does not suspend, and looks neither at clocks nor at stops. But each one spends
-// the thread's budget (core/wait/detail/budget.hpp). Once in 256 operations the coroutine lets the others run first,
+// the thread's budget (core/wait/seam/budget.hpp). Once in 256 operations the coroutine lets the others run first,
 // and a stop or a deadline that has passed ends the operation; nothing has been taken then. So a loop over what is
 // always possible holds no thread, and a cancel, a kill and a deadline end it. Consequences:
 //   - No operation may be awaited under a lock of the thread, even if it is known to be possible (checked_lock.hpp).
@@ -17,7 +17,7 @@
 //     of a coroutine whose deadline has passed. `within(0ms, x)` always gives what is there.
 //
 // A wait of a task that suspends takes memory, unless its coroutine keeps some from an earlier wait
-// (core/wait/detail/wait_room.hpp). If there is none, nothing has begun, and the await throws std::bad_alloc. All else
+// (core/wait/seam/wait_room.hpp). If there is none, nothing has begun, and the await throws std::bad_alloc. All else
 // of a wait is in the operation and its awaiter.
 //
 // An operation is a small movable value, awaited once, as an rvalue or through std::move. At check level `debug`
@@ -33,7 +33,7 @@
 //   bool begin(suspension& wait, waiter& entry) noexcept;
 //   wait_source& source() const noexcept;
 //       // instead, if linking the waiter is the last step of begin(). begin() returns whether it linked the waiter.
-//       // It links nothing if wait.decided(). Then the wait is committed first (core/wait/detail/suspension.hpp).
+//       // It links nothing if wait.decided(). Then the wait is committed first (core/wait/seam/suspension.hpp).
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
 //   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
 //   static constexpr std::uint8_t price = n;           // only if it spends more of the budget than 1, or nothing
@@ -69,15 +69,15 @@
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/detail/attempt.hpp>
 #include <hocket/core/wait/detail/awaited_mark.hpp>
-#include <hocket/core/wait/detail/budget.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
+#include <hocket/core/wait/seam/budget.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
 #include <hocket/core/wait/detail/op_flag.hpp>
 #include <hocket/core/wait/detail/operation_traits.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
-#include <hocket/core/wait/detail/unwind.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/core/wait/seam/unwind.hpp>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -227,7 +227,7 @@ operation(Op, call_site) -> operation<Op>;
 namespace detail {
 
 // The awaiter of an operation: built where the coroutine waits, never moved. Its suspension, if there is one, is in the
-// room of the policy (core/wait/detail/wait_room.hpp).
+// room of the policy (core/wait/seam/wait_room.hpp).
 template <wait_operation Op, class Options, class Room>
 class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options, Room>, Op> {
  public:

@@ -1,7 +1,7 @@
 // A scheduled coroutine: what spawn allocates for it, whatever its kind.
 //
 // One object is everything that is known of the coroutine from spawn to the last reference: the state of its strand,
-// with its context and stop source (core/wait/detail/strand_state.hpp), the link to its target, how it ended, and (in
+// with its context and stop source (core/wait/seam/strand_state.hpp), the link to its target, how it ended, and (in
 // scheduled_result) its result. The frame or stack of the coroutine is gone when it has ended; this object stays for
 // the join_handle.
 //
@@ -17,7 +17,7 @@
 //   dropped   nobody can ask any more           -> ended
 //   ended     final
 //
-// A join commits first (core/wait/detail/suspension.hpp), although it publishes by a compare-exchange and not under a
+// A join commits first (core/wait/seam/suspension.hpp), although it publishes by a compare-exchange and not under a
 // lock. The word itself orders the two: a stop that comes before the waiter is published leaves the mark `stopped` in
 // detach(), and join() then does not publish. There is one joiner at a time, so the mark can mean no other.
 //
@@ -35,13 +35,13 @@
 //   4. the target is told (it may be destroyed from then on).
 #pragma once
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/outcome_kind.hpp>
+#include <hocket/core/spawn/seam/outcome_kind.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
-#include <hocket/core/wait/detail/unwind.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/core/wait/seam/unwind.hpp>
 #include <exception>
 #include <new>
 #include <type_traits>

@@ -9,7 +9,7 @@
 // under its mutex; a debugger reads it while the process stands still, and may then find it half changed.
 #pragma once
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
