@@ -1,4 +1,4 @@
-# The back end of the machine switch (include/hocket/context/detail/switch.hpp). It gives
+# The back end of the machine switch (include/hocket/context/seam/switch.hpp). It gives
 #
 #   HOCKET_BACKEND_NUMBER    what base/seam/platform/config.hpp is told: 0 native, 1 ucontext, 2 thread
 #   HOCKET_SWITCH_FOLDER     where it lies below context/: that name (os_thread for thread), or the architecture

@@ -1,6 +1,6 @@
 #include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/thread/seam/housekeeping.hpp>
 #include <hocket/core/thread/detail/stack_bounds.hpp>

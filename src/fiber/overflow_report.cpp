@@ -2,7 +2,7 @@
 
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/text_writer.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>

@@ -5,7 +5,7 @@
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/base/seam/own_fds.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 
 #include "io/epoll_driver.hpp"
 

@@ -2,7 +2,7 @@
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/seam/never_destroyed.hpp>
-#include <hocket/io/detail/descriptor_family.hpp>
+#include <hocket/io/seam/descriptor_family.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

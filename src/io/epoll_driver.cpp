@@ -3,7 +3,7 @@
 #include <hocket/base/seam/own_fds.hpp>
 #include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/fd_watch.hpp>
 #include <io/platform/system_calls.hpp>

@@ -14,7 +14,7 @@
 #pragma once
 #include <hocket/base/seam/biased_lock.hpp>
 #include <hocket/base/result.hpp>
-#include <hocket/io/detail/io_driver.hpp>
+#include <hocket/io/seam/io_driver.hpp>
 #include <array>
 #include <ctime>
 #include <sys/epoll.h>

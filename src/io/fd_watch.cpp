@@ -2,7 +2,7 @@
 #include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 #include <hocket/io/poll_fds.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/fd_watch.hpp>

@@ -4,7 +4,7 @@
 #include <hocket/io/detail/file_part.hpp>
 #include <hocket/io/detail/lending.hpp>
 #include <hocket/io/detail/message.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 #include <hocket/io/detail/passing.hpp>
 #include <hocket/io/detail/whole_read.hpp>
 #include <io/epoll_driver.hpp>

@@ -2,7 +2,7 @@
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/io/detail/lending.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 #include <cerrno>
 #include <cstring>

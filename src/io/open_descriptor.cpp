@@ -1,10 +1,10 @@
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/seam/strand_state.hpp>
-#include <hocket/io/detail/descriptor_family.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
-#include <hocket/io/detail/io_driver.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/descriptor_family.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
+#include <hocket/io/seam/io_driver.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 #include "io/place.hpp"
 

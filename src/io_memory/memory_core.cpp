@@ -2,7 +2,7 @@
 
 #include <hocket/io/detail/lending.hpp>
 #include <hocket/io/detail/whole_read.hpp>
-#include <hocket/net/detail/socket_access.hpp>
+#include <hocket/net/seam/socket_access.hpp>
 
 #include "io_memory/memory_door.hpp"
 #include "io_memory/memory_driver.hpp"

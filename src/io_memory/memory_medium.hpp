@@ -8,7 +8,7 @@
 #pragma once
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/random.hpp>
-#include <hocket/io/detail/backend.hpp>
+#include <hocket/io/seam/backend.hpp>
 #include <hocket/io_memory/detail/memory_options.hpp>
 
 #include "io_memory/memory_names.hpp"

@@ -1,6 +1,6 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/pool/detail/connection_pool_core.hpp>
-#include <hocket/sync/detail/post_in_turn.hpp>
+#include <hocket/sync/seam/post_in_turn.hpp>
 #include <hocket/time/within.hpp>
 
 #include <algorithm>

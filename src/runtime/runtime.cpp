@@ -1,7 +1,7 @@
 #include <hocket/base/seam/asleep.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "runtime/platform/cpu_count.hpp"

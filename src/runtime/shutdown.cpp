@@ -1,6 +1,6 @@
 // The end of a runtime, in order.
 #include <hocket/base/fatal.hpp>
-#include <hocket/runtime/detail/coroutine_snapshot.hpp>
+#include <hocket/runtime/seam/coroutine_snapshot.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "runtime/pool.hpp"

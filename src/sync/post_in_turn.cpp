@@ -1,6 +1,6 @@
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
-#include <hocket/sync/detail/post_in_turn.hpp>
+#include <hocket/sync/seam/post_in_turn.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -2,7 +2,7 @@
 #include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 
 #include "time/wheel_turn.hpp"
 

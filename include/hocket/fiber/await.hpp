@@ -14,7 +14,7 @@
 #pragma once
 #include <hocket/base/seam/platform/attributes.hpp>
 #include <hocket/base/memory_source.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/spawn/seam/foreign_wait.hpp>
 #include <hocket/core/sync_wait.hpp>

@@ -29,7 +29,7 @@
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/wait/seam/operation.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 #include <cstdint>
 #include <utility>
 

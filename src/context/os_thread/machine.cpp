@@ -14,7 +14,7 @@
 // The logical thread goes from hand to hand with the go_ahead (base/seam/logical_thread.hpp).
 #include <hocket/base/seam/logical_thread.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include "context/os_thread/go_ahead.hpp"
 

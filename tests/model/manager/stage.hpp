@@ -6,7 +6,7 @@
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/manager/task_manager.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 #include <manager/manager_core.hpp>
 
 #include "sync/waits.hpp"

@@ -3,7 +3,7 @@
 // soon as its last wait is over. Both are freed at once, so a late touch is a use after destruction.
 #include <hocket/core/executor.hpp>
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "support/readiness_driver.hpp"

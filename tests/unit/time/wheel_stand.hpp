@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/core/executor.hpp>
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -19,7 +19,7 @@ struct exception_globals {
 };
 
 // This thread's. The address never changes while the thread lives: callers keep it. Where fibers are threads
-// (context/detail/switch.hpp) there is nothing to move, and this is an object that stays empty.
+// (context/seam/switch.hpp) there is nothing to move, and this is an object that stays empty.
 exception_globals& current_exception_globals() noexcept;
 
 }}}  // namespace hocket::detail

@@ -3,7 +3,7 @@
 //   +0   resume      entry stub; null when finished (that is what coroutine_handle::done() reads)
 //   +8   destroy     entry stub
 //   +16  header      kind, flags, whom it would return to, context (core/thread/seam/frame.hpp)
-//   +56  record      the parked stack (context/detail/switch.hpp), or its image while that is packed; null while it
+//   +56  record      the parked stack (context/seam/switch.hpp), or its image while that is packed; null while it
 //                    runs, has resumed another, or has finished
 //
 // A raw fiber is in no queue. While it runs, the link of its header has the stack pointer of its resumer: the resumer's

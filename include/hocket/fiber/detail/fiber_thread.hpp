@@ -7,7 +7,7 @@
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
 #include <hocket/fiber/detail/resume_order.hpp>
-#include <hocket/stack/detail/fault.hpp>
+#include <hocket/stack/seam/fault.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <array>
 

@@ -85,7 +85,7 @@
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/core/wait/seam/wait_queue.hpp>
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/io/seam/transfer.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -10,7 +10,7 @@
 // Access. lend(), discard(): the party that has the direction's word. give_back(): any thread.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/io/seam/transfer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -16,7 +16,7 @@
 #pragma once
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/io/seam/transfer.hpp>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

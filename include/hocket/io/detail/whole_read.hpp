@@ -3,7 +3,7 @@
 // What describes it lies on the heap, so the operation may be copied before it waits. It belongs to the operation, from
 // its first try to take() or resumed(). The text is its own, or the caller's.
 #pragma once
-#include <hocket/io/detail/backend.hpp>
+#include <hocket/io/seam/backend.hpp>
 #include <string>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

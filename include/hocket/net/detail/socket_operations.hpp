@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/detail/retry_timer.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 #include <hocket/net/address.hpp>
 #include <utility>
 

@@ -19,7 +19,7 @@
 #include <hocket/core/thread/seam/housekeeping.hpp>
 #include <hocket/core/thread/seam/inbox.hpp>
 #include <hocket/core/thread/seam/run_queue.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

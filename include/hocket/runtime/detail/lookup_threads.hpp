@@ -1,10 +1,10 @@
-// The threads of all name lookups of the process: of clients (net/detail/host_lookup.hpp) and of hooked calls
+// The threads of all name lookups of the process: of clients (net/seam/host_lookup.hpp) and of hooked calls
 // (ext/hook).
 //
 // A resolver waits for its name servers as long as it likes, and cannot be stopped. On the pool of blocking(), 64
 // silent lookups would delay each open() of a file. Here they delay other lookups alone.
 #pragma once
-#include <hocket/runtime/detail/detached_threads.hpp>
+#include <hocket/runtime/seam/detached_threads.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

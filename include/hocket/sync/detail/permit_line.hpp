@@ -24,7 +24,7 @@
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/core/wait/seam/wait_queue.hpp>
-#include <hocket/sync/detail/post_in_turn.hpp>
+#include <hocket/sync/seam/post_in_turn.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

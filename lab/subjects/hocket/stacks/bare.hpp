@@ -4,7 +4,7 @@
 //
 // The bodies and the rounds contain a genuine call (fail()), which is what the in_caller form of the switch asks for.
 #include <hocket/base/seam/platform/prefetch.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include "effects.hpp"
 

@@ -4,7 +4,7 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include <doctest/doctest.h>

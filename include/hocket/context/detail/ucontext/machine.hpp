@@ -1,5 +1,5 @@
 // The machine switch by swapcontext: any architecture whose C library has it. The contract is
-// context/detail/switch.hpp.
+// context/seam/switch.hpp.
 //
 //     parked stack
 //     ...  frames

@@ -18,7 +18,7 @@
 #include <hocket/core/thread/seam/driver.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/io/detail/direction.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -2,7 +2,7 @@
 // operations and systems.
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/io/seam/transfer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

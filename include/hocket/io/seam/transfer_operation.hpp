@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/wait/detail/operation_traits.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 #include <span>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

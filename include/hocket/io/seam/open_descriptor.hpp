@@ -58,7 +58,7 @@
 #pragma once
 #include <hocket/base/seam/list.hpp>
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/io/detail/backend.hpp>
+#include <hocket/io/seam/backend.hpp>
 #include <hocket/io/detail/compact_address.hpp>
 #include <hocket/io/detail/direction.hpp>
 

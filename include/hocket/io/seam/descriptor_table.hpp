@@ -1,7 +1,7 @@
 // All open descriptors of the process, by index. Memory is never given back: an event of epoll may tell of a descriptor
 // that is closed (open_descriptor.hpp).
 #pragma once
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail::descriptor_table {
