@@ -3,7 +3,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/wait/seam/observed.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>

@@ -4,7 +4,7 @@
 #include <hocket/core/spawn/seam/registry.hpp>
 #include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/wait/seam/observed.hpp>
 #include <hocket/core/wait/seam/wait_room.hpp>
 
 #include <memory>

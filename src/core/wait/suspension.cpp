@@ -4,7 +4,7 @@
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/seam/lock_check.hpp>
-#include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/wait/seam/observed.hpp>
 #include <hocket/core/wait/seam/strand_state.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/core/wait/seam/wait_room.hpp>

@@ -1,5 +1,5 @@
 // Events as they would be if there were no observers: the compiler sees that an event does nothing. tests/counts
-// compiles the sources that tell of events with this in place of <hocket/core/wait/detail/observed.hpp>, to see what
+// compiles the sources that tell of events with this in place of <hocket/core/wait/seam/observed.hpp>, to see what
 // observers cost while none is installed.
 #pragma once
 #include <hocket/core/observer.hpp>
