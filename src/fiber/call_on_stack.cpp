@@ -1,5 +1,5 @@
-#include <hocket/base/seam/signal_fence.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/signal_fence.hpp>
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>

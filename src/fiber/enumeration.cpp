@@ -25,7 +25,7 @@
 #include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/enumeration.h>
 #include <hocket/fiber/enumeration.hpp>
-#include <hocket/stack/detail/cells.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 #include <hocket/stack/seam/stack_image.hpp>
 
 #include "fiber/entry.hpp"

@@ -1,6 +1,6 @@
+#include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/signal_fence.hpp>
 #include <hocket/base/seam/valgrind.hpp>
-#include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/seam/observed.hpp>

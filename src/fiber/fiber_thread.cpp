@@ -1,12 +1,12 @@
-#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/thread/seam/housekeeping.hpp>
-#include <hocket/core/thread/detail/stack_bounds.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/fiber_local.hpp>
-#include <hocket/stack/detail/cells.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 
 #include "fiber/idle_fibers.hpp"
 #include "fiber/measuring.hpp"

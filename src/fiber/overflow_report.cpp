@@ -8,7 +8,7 @@
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <hocket/fiber/overflow_report.hpp>
-#include <hocket/stack/detail/high_water.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
-#include <hocket/base/seam/signal_fence.hpp>
-#include <hocket/base/seam/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/memory_source.hpp>
+#include <hocket/base/seam/signal_fence.hpp>
+#include <hocket/base/seam/valgrind.hpp>
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>

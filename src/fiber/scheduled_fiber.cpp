@@ -1,5 +1,5 @@
-#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/core/wait/seam/wait_here.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>

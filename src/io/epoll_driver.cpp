@@ -1,8 +1,8 @@
+#include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/asleep.hpp>
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/base/seam/own_fds.hpp>
 #include <hocket/base/seam/platform/raw_calls.hpp>
-#include <hocket/base/fatal.hpp>
 #include <hocket/io/seam/descriptor_table.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/fd_watch.hpp>

@@ -2,8 +2,8 @@
 #include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/io/seam/transfer_operation.hpp>
 #include <hocket/io/poll_fds.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/fd_watch.hpp>
 #include <io/platform/system_calls.hpp>

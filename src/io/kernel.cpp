@@ -3,10 +3,9 @@
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/detail/file_part.hpp>
 #include <hocket/io/detail/lending.hpp>
-#include <hocket/io/detail/message.hpp>
-#include <hocket/io/seam/open_descriptor.hpp>
-#include <hocket/io/detail/passing.hpp>
 #include <hocket/io/detail/whole_read.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
+#include <hocket/io/seam/transfer.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/kernel.hpp>
 #include <io/kernel_calls.hpp>

@@ -4,7 +4,7 @@
 #include <hocket/base/seam/own_fds.hpp>
 #include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/io/seam/descriptor_table.hpp>
-#include <hocket/runtime/detail/signal_count.hpp>
+#include <hocket/runtime/seam/signal_table.hpp>
 
 #include "io/epoll_driver.hpp"
 

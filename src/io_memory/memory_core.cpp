@@ -1,7 +1,5 @@
 #include "io_memory/memory_core.hpp"
 
-#include <hocket/io/detail/lending.hpp>
-#include <hocket/io/detail/whole_read.hpp>
 #include <hocket/net/seam/socket_access.hpp>
 
 #include "io_memory/memory_door.hpp"

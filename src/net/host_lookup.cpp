@@ -6,7 +6,7 @@
 #include <hocket/base/error.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/net/seam/host_lookup.hpp>
-#include <hocket/runtime/detail/lookup_threads.hpp>
+#include <hocket/runtime/seam/detached_threads.hpp>
 #include <hocket/sync/event.hpp>
 
 #include <cerrno>

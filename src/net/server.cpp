@@ -3,7 +3,6 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
-#include <hocket/io/detail/descriptor_limit.hpp>
 #include <hocket/io/seam/descriptor_table.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve.hpp>

@@ -1,8 +1,8 @@
-#include <hocket/base/seam/asleep.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/asleep.hpp>
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 
 #include "runtime/platform/cpu_count.hpp"
 #include "runtime/pool.hpp"

@@ -16,8 +16,8 @@
 //
 // Hazard: if the worker in motion grants a wait and destroys its source between the check and the read, then the dump
 // reads a source that is gone. Any thread of the program of another kind can do the same (suspension::awaited()).
-#include <hocket/base/seam/asleep.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/asleep.hpp>
 #include <hocket/core/thread/seam/dump_section.hpp>
 
 #include "runtime/pool.hpp"

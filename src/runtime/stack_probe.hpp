@@ -44,7 +44,7 @@
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/time_point.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/thread/detail/stack_bounds.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <array>
 #include <cstddef>
 #include <span>

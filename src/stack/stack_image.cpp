@@ -1,6 +1,6 @@
-#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/memory_source.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/stack/seam/stack_image.hpp>
 
 #include <cstring>

@@ -1,6 +1,6 @@
+#include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/base/seam/platform/prefetch.hpp>
-#include <hocket/base/fatal.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/time/seam/timer_wheel.hpp>
 

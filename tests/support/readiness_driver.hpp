@@ -18,8 +18,8 @@
 #include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
-#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 
 #include <algorithm>
 #include <array>

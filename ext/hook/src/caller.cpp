@@ -4,7 +4,7 @@
 #include <hocket/core/stop.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/fiber/await.hpp>
-#include <hocket/fiber/detail/fiber_record.hpp>
+#include <hocket/fiber/seam/fiber_state.hpp>
 #include <hocket/io/poll_fds.hpp>
 #include <hocket/runtime/blocking.hpp>
 #include <hocket/time/sleep.hpp>

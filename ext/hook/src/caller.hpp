@@ -5,7 +5,7 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/fiber/seam/fiber_state.hpp>
 #include <hocket/hook/hook.hpp>
 #include <hocket/sync/event.hpp>
 

@@ -13,7 +13,7 @@
 #include "next.hpp"
 
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/fiber/detail/fiber_thread.hpp>
+#include <hocket/fiber/seam/fiber_state.hpp>
 
 #include <array>
 #include <cerrno>

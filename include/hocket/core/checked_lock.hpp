@@ -29,8 +29,8 @@
 // Thread safety: that of `Mutex`. `name` is a literal, or outlives the lock. The idea is from the Linux kernel's
 // lockdep, with one rule.
 #pragma once
-#include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/literal_name.hpp>
 #include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -37,11 +37,11 @@
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/context/seam/stop_link.hpp>
-#include <hocket/core/spawn/detail/daemon_slot.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
 #include <hocket/core/spawn/seam/return_slot.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/wait/seam/operation.hpp>
-#include <hocket/core/wait/detail/stack_pin.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/coro/task.hpp>
 #include <optional>
 

@@ -12,8 +12,8 @@
 // and in a coroutine that is being unwound. In a task it is fatal if it has to wait, and at check level `debug` always:
 // write co_await there. The fatal message names the remedy.
 #pragma once
-#include <hocket/base/seam/platform/attributes.hpp>
 #include <hocket/base/memory_source.hpp>
+#include <hocket/base/seam/platform/attributes.hpp>
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/spawn/seam/foreign_wait.hpp>

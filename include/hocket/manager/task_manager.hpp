@@ -60,8 +60,8 @@
 //
 // Complexity. By id, and setting a deadline: O(1). A group: O(its members). for_each() and counts(): O(places).
 #pragma once
-#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/context/seam/stop_link.hpp>
 #include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/core/wait/seam/operation.hpp>

@@ -33,8 +33,8 @@
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/runtime/detail/shutdown_list.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/shutdown_list.hpp>
 #include <exception>
 #include <initializer_list>
 #include <string>

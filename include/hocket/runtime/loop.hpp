@@ -58,7 +58,7 @@
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/spawn/detail/daemon_slot.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
 

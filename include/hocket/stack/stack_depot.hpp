@@ -57,10 +57,10 @@
 //
 // Members below are grouped by the lock. A pool's magazines and run belong to its thread alone.
 #pragma once
+#include <hocket/base/result.hpp>
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/list.hpp>
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/base/result.hpp>
 #include <hocket/stack/stack_options.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -12,8 +12,8 @@
 // objects have run, no thread is ever left behind, and still only one runs at a time.
 //
 // The logical thread goes from hand to hand with the go_ahead (base/seam/logical_thread.hpp).
-#include <hocket/base/seam/logical_thread.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/logical_thread.hpp>
 #include <hocket/context/seam/switch.hpp>
 
 #include "context/os_thread/go_ahead.hpp"

@@ -1,5 +1,5 @@
-#include <hocket/base/seam/forks.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/thread/seam/driver.hpp>
 

@@ -2,9 +2,9 @@
 // thread, so what is `thread_local` in the library is here an array with a place for each of them, empty in every
 // execution.
 #include <hocket/base/seam/forks.hpp>
-#include <hocket/core/thread/detail/chance.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/model/detail/explore.hpp>
+#include <hocket/sync/detail/chance.hpp>
 
 #include <array>
 #include <exception>

@@ -6,9 +6,9 @@
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/interval.hpp>

@@ -23,9 +23,8 @@ inline call_site this_call_site(const void* at = __builtin_source_location()) no
 
 namespace detail {
 
-static_assert(
-    sizeof(call_site) == sizeof(std::source_location),
-    "hocket: the std::source_location of this standard library is no pointer: port base/seam/call_site.hpp");
+static_assert(sizeof(call_site) == sizeof(std::source_location),
+              "hocket: the std::source_location of this standard library is no pointer: port base/seam/call_site.hpp");
 
 inline std::source_location location_of(call_site at) noexcept { return std::bit_cast<std::source_location>(at); }
 inline call_site site_of(const std::source_location& location) noexcept { return std::bit_cast<call_site>(location); }

@@ -24,8 +24,8 @@
 // by whoever holds it last: after its store unlock() uses it as an address. Two copies of hocket in one process (in a
 // program and a plug-in) each have a table: objects must not be shared between them.
 #pragma once
-#include <hocket/base/seam/locked.hpp>
 #include <hocket/base/detail/sleepers.hpp>
+#include <hocket/base/seam/locked.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 

@@ -62,4 +62,6 @@
 // stack pointer first of all. Loaded from a control block it ends a chain of six dependent loads per round trip; handed
 // over, it is there (docs/decisions/001-switch.md). The receiver stores it where its owner looks for it.
 #pragma once
+#include <hocket/context/detail/exception_globals.hpp>
+#include <hocket/context/detail/platform/annotation.hpp>
 #include <hocket/context/detail/platform/machine.hpp>

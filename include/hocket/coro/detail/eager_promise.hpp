@@ -3,7 +3,7 @@
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/wait/detail/stack_pin.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <optional>
 

@@ -67,8 +67,8 @@
 //   special_, work_                 begin_group() and begin_by_hand(), then the thread that resumes the parent
 //   everything else                 constant from the beginning of the group to the resumption of the parent
 #pragma once
-#include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/thread/seam/fork_deque.hpp>
 #include <hocket/coro/task.hpp>

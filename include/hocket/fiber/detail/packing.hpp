@@ -26,7 +26,6 @@
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <hocket/stack/seam/stack_image.hpp>
-#include <hocket/stack/detail/stack_pages.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

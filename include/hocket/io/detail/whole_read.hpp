@@ -25,7 +25,4 @@ struct whole_read {
   const std::size_t limit;
 };
 
-// One read by `by`. For backends, as their answer to a transfer of this kind: `data` is a whole_read.
-call_end go_on_reading(backend& by, open_descriptor& at, transfer& what) noexcept;
-
 }}}  // namespace hocket::detail

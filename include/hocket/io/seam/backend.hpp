@@ -42,4 +42,22 @@ class backend {
   ~backend() = default;
 };
 
+// The answers of a backend to transfers that consist of reads. The caller has the direction's word.
+
+// call_kind::read_all: one read by `by`.
+call_end go_on_reading(backend& by, open_descriptor& at, transfer& what) noexcept;
+
+namespace lending {
+
+// Reads as call_kind::read does.
+using read_call = call_end (*)(open_descriptor& at, transfer& bytes);
+
+// call_kind::borrow: `read` reads into a block, which is lent.
+call_end lend(open_descriptor& at, transfer& operation, read_call read) noexcept;
+
+// call_kind::discard: `read` reads up to the end, and the bytes are dropped.
+call_end discard(open_descriptor& at, transfer& operation, read_call read) noexcept;
+
+}  // namespace lending
+
 }}}  // namespace hocket::detail

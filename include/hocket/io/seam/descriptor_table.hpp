@@ -4,7 +4,13 @@
 #include <hocket/io/seam/open_descriptor.hpp>
 #include <cstdint>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace detail::descriptor_table {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+// Raises the soft limit of open descriptors (RLIMIT_NOFILE) to the hard limit, once in a process. Further calls do
+// nothing. If the system refuses, the limit stays. Any thread.
+void raise_descriptor_limit() noexcept;
+
+namespace descriptor_table {
 
 // An open descriptor with that number; null: there is no memory, or there are too many. O(1).
 open_descriptor* take(backend& of, int fd, descriptor_kind kind, void* data = nullptr) noexcept;
@@ -19,4 +25,6 @@ open_descriptor* find(std::uint64_t tag) noexcept;
 // open_descriptor::end_when_idle() of all. Any thread.
 void end_when_idle(std::uint64_t family) noexcept;
 
-}}}  // namespace hocket::detail::descriptor_table
+}  // namespace descriptor_table
+
+}}}  // namespace hocket::detail

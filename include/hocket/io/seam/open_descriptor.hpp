@@ -58,9 +58,9 @@
 #pragma once
 #include <hocket/base/seam/list.hpp>
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/io/seam/backend.hpp>
 #include <hocket/io/detail/compact_address.hpp>
 #include <hocket/io/detail/direction.hpp>
+#include <hocket/io/seam/backend.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

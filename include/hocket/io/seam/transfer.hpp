@@ -5,6 +5,7 @@
 // direction's word (direction.hpp) reads and writes it; after the grant the coroutine does.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
+#include <hocket/io/unique_fd.hpp>
 #include <cstddef>
 #include <cstdint>
 
@@ -32,7 +33,7 @@ enum class call_kind : std::uint8_t {
   connect,          // to the address at `data`
   receive,          // messages into the message_batch at `data`; `done` is how many
   send,             // the messages of the message_batch at `data`
-  receive_passing,  // bytes and descriptors into the passing at `data` (passing.hpp)
+  receive_passing,  // bytes and descriptors into the passing at `data`
   send_passing,     // bytes and descriptors of the passing at `data`
   send_file,        // bytes of the file_part at `data` (send_file.hpp)
   child,            // the end of a child process; `done` becomes its status (process.hpp)
@@ -88,6 +89,38 @@ struct transfer {
   std::uint8_t idle = 0;   // a read between two messages: it may end when its server does
   std::uint8_t arm = 0;    // of a select: granted before its call (direction.hpp); 2: its wait has begun again
   std::uint8_t spare[2] = {};
+};
+
+// Messages, as the backends see them: datagrams, in batches.
+struct message {
+  void* data = nullptr;
+  std::size_t size = 0;          // received: how much there is room for; sent: how much there is
+  std::size_t moved = 0;         // how many bytes were received or sent
+  void* address = nullptr;       // where the sender's address goes, or the receiver's stands; null: none
+  std::size_t address_size = 0;  // received: first how much there is room for
+  std::size_t cut = 0;           // the message was longer than `size`
+};
+
+// An array of objects that begin with a message.
+struct message_batch {
+  void* first;
+  std::size_t stride;  // of the objects
+  std::size_t count;
+
+  message& operator[](std::size_t index) const noexcept {
+    return *static_cast<message*>(static_cast<void*>(static_cast<std::byte*>(first) + index * stride));
+  }
+};
+
+// Bytes of a unix socket with the descriptors that are passed with them, as the backends see them.
+// Sent: the bytes, and the fds. Received: the room for both, and what came.
+struct passing {
+  void* bytes = nullptr;  // their number is the transfer's size
+  const int* sent = nullptr;
+  unique_fd* room = nullptr;
+  std::size_t count = 0;   // of `sent`, or of `room`
+  std::size_t passed = 0;  // how many of `room` were filled
+  std::size_t cut = 0;     // there were more
 };
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 // Transfers as operations: what descriptors, streams and sockets return (core/wait/seam/operation.hpp).
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/core/wait/detail/operation_traits.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
 #include <span>
 

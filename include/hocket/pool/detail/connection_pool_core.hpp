@@ -61,10 +61,10 @@
 // destructors of connections, spawns and posts of grants run without it. An event is set under it.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/random.hpp>
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/base/seam/list.hpp>
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/base/random.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/thread/seam/dump_section.hpp>

@@ -8,9 +8,9 @@
 // same, unless its name or place differs.
 #pragma once
 #include <hocket/core/spawn/seam/registry.hpp>
-#include <hocket/runtime/detail/shutdown_list.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/shutdown_list.hpp>
 #include <vector>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -73,4 +73,9 @@ class detached_threads {
   per_process<state> state_;
 };
 
+// The threads of all name lookups of the process: of clients (net/seam/host_lookup.hpp) and of hooked calls (ext/hook).
+// A resolver waits for its name servers as long as it likes, and cannot be stopped. On the pool of blocking(), 64
+// silent lookups would delay each open() of a file. Here they delay other lookups alone. Never destroyed. Any thread.
+detached_threads& lookup_threads() noexcept;
+
 }}}  // namespace hocket::detail

@@ -33,8 +33,8 @@
 // under the mutex whether the receiver had ended without it, and takes the item out again. So an item was sent exactly
 // if the receiver comes by it.
 #pragma once
-#include <hocket/base/seam/cache_line.hpp>
 #include <hocket/base/error.hpp>
+#include <hocket/base/seam/cache_line.hpp>
 #include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
 #include <type_traits>

@@ -33,8 +33,8 @@
 // Thread safety. One coroutine at a time uses a connection. Each use may be on another thread. The connection may be
 // moved while a command is under way, and must outlive it.
 #pragma once
-#include <hocket/base/seam/text_list.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/text_list.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
 #include <hocket/redis/detail/reply.hpp>

@@ -82,9 +82,9 @@
 #define HOCKET_ABI HOCKET_HOST_ABI
 #endif
 
-#include <hocket/base/seam/platform/attributes.hpp>
 #include <hocket/base/detail/platform/debugger_script.hpp>
 #include <hocket/base/detail/platform/layout.hpp>
+#include <hocket/base/seam/platform/attributes.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -66,7 +66,7 @@ struct thread_state {
   // Whose coroutine waits for what this thread does: a blocking call. Null: nobody's. To be compared only.
   const executor* serves = nullptr;
   lock_record* locks = nullptr;  // which it holds, the last first; at check level `debug` (core/checked_lock.hpp)
-  // core/thread/detail/chance.hpp: the state of its numbers, and what seed_generation() was when it took their seed. 0:
+  // sync/detail/chance.hpp: the state of its numbers, and what seed_generation() was when it took their seed. 0:
   // it has none.
   std::uint64_t chance = 0;
   std::uint64_t frame_news = 0;  // core/thread/seam/housekeeping.hpp

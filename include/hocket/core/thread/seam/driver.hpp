@@ -69,8 +69,8 @@
 // coroutine of it is left.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/core/parker.hpp>
 #include <hocket/core/thread/seam/driver_slot.hpp>
 #include <cstddef>

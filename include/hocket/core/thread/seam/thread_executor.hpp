@@ -13,8 +13,8 @@
 // attached: a timer belongs to a wait, and that ends by a post.
 #pragma once
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/seam/inbox.hpp>
 #include <hocket/core/thread/detail/thread_timers.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

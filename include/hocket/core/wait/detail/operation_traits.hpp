@@ -1,7 +1,7 @@
 // What an operation says of itself beside how it waits (core/wait/seam/operation.hpp has the list).
 #pragma once
-#include <hocket/base/seam/waited.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/waited.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/core/wait/seam/wait_room.hpp>
 #include <concepts>

@@ -16,7 +16,7 @@
 #include <hocket/core/context/seam/stop_link.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/thread/seam/frame.hpp>
-#include <hocket/core/wait/detail/stack_pin.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <optional>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -72,10 +72,10 @@
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/detail/attempt.hpp>
 #include <hocket/core/wait/detail/awaited_mark.hpp>
-#include <hocket/core/wait/seam/budget.hpp>
-#include <hocket/core/wait/seam/lock_check.hpp>
 #include <hocket/core/wait/detail/op_flag.hpp>
 #include <hocket/core/wait/detail/operation_traits.hpp>
+#include <hocket/core/wait/seam/budget.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/core/wait/seam/unwind.hpp>
 #include <new>

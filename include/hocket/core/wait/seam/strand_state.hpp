@@ -15,8 +15,8 @@
 // Thread safety. Any thread: kind(), id(), request(), request_time_out(), timed_out(). The other functions are for the
 // coroutine's own code and for its executor, on the coroutine's own thread. A dump reads while the threads stand still.
 #pragma once
-#include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/context/seam/stop_link.hpp>
 #include <hocket/core/observer.hpp>

@@ -14,9 +14,9 @@
 // For the author of a primitive: while others may look at the word it is changed by read-modify-writes only, with the
 // orders of the shared strength. A store would cut the release sequence of an earlier writer whose value it replaces.
 #pragma once
+#include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/mutex.hpp>
-#include <hocket/base/fatal.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <type_traits>
 

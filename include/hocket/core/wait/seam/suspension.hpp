@@ -48,8 +48,8 @@
 #include <hocket/core/thread/seam/runnable.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/core/wait/detail/claim.hpp>
-#include <hocket/core/wait/seam/grant.hpp>
 #include <hocket/core/wait/detail/wait_source.hpp>
+#include <hocket/core/wait/seam/grant.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -9,7 +9,7 @@
 // time that is readable a turn polls the driver. While nobody lives here it does not, so the io_context has no work of
 // it.
 #pragma once
-#include <hocket/asio/detail/library.hpp>
+#include <hocket/asio/detail/outcome.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <memory>

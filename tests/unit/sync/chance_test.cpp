@@ -1,5 +1,5 @@
 #include <hocket/base/random.hpp>
-#include <hocket/core/thread/detail/chance.hpp>
+#include <hocket/sync/detail/chance.hpp>
 
 #include <array>
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include <hocket/core/thread/detail/chance.hpp>
+#include <hocket/sync/detail/chance.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,7 +1,7 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
-#include <hocket/io/detail/retry_timer.hpp>
+#include <hocket/net/detail/retry_timer.hpp>
 
 #include <algorithm>
 #include <cerrno>
