@@ -1,6 +1,6 @@
 // How a spawned fiber waits for a stack: at_limit::wait. It has not begun, so what waits is the frame that starts it.
 #pragma once
-#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -18,9 +18,8 @@
 // all of its fds, or not at all: whoever takes it out, under the mutex, ends it.
 #pragma once
 #include <hocket/base/seam/list.hpp>
-#include <hocket/base/seam/mutex.hpp>
-#include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/io/detail/fd_poll.hpp>
+#include <hocket/primitive.hpp>
 #include <optional>
 #include <vector>
 

@@ -15,11 +15,9 @@
 // people's locks.
 #pragma once
 #include <hocket/base/seam/literal_name.hpp>
-#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/wait/seam/operation.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
 #include <hocket/manager/task_manager.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -21,7 +21,7 @@
 // a reply looks for it as it is published, under the lock that the sweep takes, too: so one of them sees the other.
 #pragma once
 #include <hocket/core/spawn/seam/daemon_group.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
+#include <hocket/primitive.hpp>
 #include <manager/groups.hpp>
 #include <manager/keeper.hpp>
 #include <manager/life_count.hpp>

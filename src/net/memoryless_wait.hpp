@@ -5,7 +5,7 @@
 //
 // For coroutines that must go on where there is no memory, as a server's.
 #pragma once
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -2,7 +2,7 @@
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/core/parker.hpp>
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/runtime/blocking.hpp>
 #include <hocket/runtime/detail/signal_count.hpp>
 

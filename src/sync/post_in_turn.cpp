@@ -1,5 +1,5 @@
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/seam/post_in_turn.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -28,8 +28,8 @@
 // bytes from the other, as the system has it.
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/io/seam/transfer_operation.hpp>
+#include <hocket/primitive.hpp>
 #include <cstdint>
 #include <utility>
 

@@ -64,9 +64,9 @@
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/context/seam/stop_link.hpp>
 #include <hocket/core/spawn/seam/spawn.hpp>
-#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/coro/outcome.hpp>
 #include <hocket/manager/expectation.hpp>
+#include <hocket/primitive.hpp>
 #include <iterator>
 #include <optional>
 

@@ -46,8 +46,8 @@
 // The spawn target outlives the pool. The pool outlives the waits for it. options.clock outlives the leases.
 #pragma once
 #include <hocket/core/spawn/seam/spawn.hpp>
-#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/pool/detail/pool_stages.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

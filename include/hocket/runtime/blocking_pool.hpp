@@ -31,9 +31,8 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/literal_name.hpp>
-#include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
-#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

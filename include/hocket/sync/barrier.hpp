@@ -41,9 +41,8 @@
 // before, the wait finds the mark (has_it() in core/wait/seam/operation.hpp), and its detach() undoes no arrival. No
 // coroutine resumes before the mutex is unlocked, so a resumed coroutine may destroy the barrier.
 #pragma once
-#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/core/wait/seam/strength.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
+#include <hocket/primitive.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -64,7 +64,7 @@
 // (core/wait/seam/grant.hpp). A wait that cannot be claimed is skipped, so an ended wait at the head of a queue never
 // blocks the others. An ended wait unlinks itself under the mutex, so its item is not moved later.
 #pragma once
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/channel_exchange.hpp>
 #include <hocket/sync/detail/places.hpp>
 #include <hocket/sync/detail/sent_item.hpp>

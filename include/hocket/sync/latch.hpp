@@ -28,7 +28,7 @@
 // Implementation. The counts are read-modify-writes of one word, so the last one is ordered after all others. The last
 // one alone sets the event (sync/detail/event_core.hpp), and touches nothing after that.
 #pragma once
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/event_core.hpp>
 #include <cstddef>
 #include <cstdint>

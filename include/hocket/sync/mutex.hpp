@@ -32,7 +32,7 @@
 //
 // unsync::mutex is for the coroutines of one thread; see core/wait/seam/strength.hpp.
 #pragma once
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/baton.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>

@@ -37,7 +37,7 @@
 // the word too early and is linked after done() has served the queue, then no done() wakes it. Prevented by the baton,
 // which is free or becomes free: the caller takes it, or the caller in front of it hands it over.
 #pragma once
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/baton.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>

@@ -31,7 +31,7 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/idle_list.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
 #include <cstddef>

@@ -44,7 +44,7 @@
 // operations begin again, each at the end of its line.
 #pragma once
 #include <hocket/core/choice.hpp>
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/chance.hpp>
 #include <initializer_list>
 

@@ -38,7 +38,7 @@
 // Implementation. A queue of waiters for permits (sync/detail/permit_line.hpp): a reader takes one permit, a writer
 // all.
 #pragma once
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
 #include <utility>

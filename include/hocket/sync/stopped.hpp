@@ -30,7 +30,7 @@
 #pragma once
 #include <hocket/base/seam/waited.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI {

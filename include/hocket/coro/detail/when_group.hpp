@@ -45,7 +45,6 @@
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/thread/seam/stand_in.hpp>
 #include <hocket/core/wait/seam/operation.hpp>
-#include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/coro/outcome.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -82,10 +82,8 @@
 // try_now(), begin(): the thread of the operation's coroutine. edge(), serve(): the driver's owner, and an assistant.
 // detach(): any thread. close(): any thread.
 #pragma once
-#include <hocket/base/seam/atomic.hpp>
-#include <hocket/core/wait/seam/suspension.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
 #include <hocket/io/seam/transfer.hpp>
+#include <hocket/primitive.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,7 +1,7 @@
 // An operation that is always possible: for loops over what never waits. It spends the budget (budget.hpp), so others
 // run between, and a stop or a deadline that has passed ends the loop.
 #pragma once
-#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

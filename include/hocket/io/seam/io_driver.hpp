@@ -16,9 +16,9 @@
 #pragma once
 #include <hocket/base/seam/list.hpp>
 #include <hocket/core/thread/seam/driver.hpp>
-#include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/io/detail/direction.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

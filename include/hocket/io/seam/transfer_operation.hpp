@@ -1,8 +1,8 @@
 // Transfers as operations: what descriptors, streams and sockets return (core/wait/seam/operation.hpp).
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
+#include <hocket/primitive.hpp>
 #include <span>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -15,8 +15,8 @@
 // The timer rings on the thread of its executor alone, because only that thread may set it again.
 #pragma once
 #include <hocket/core/thread/seam/timer.hpp>
-#include <hocket/core/wait/seam/suspension.hpp>
 #include <hocket/io/seam/transfer.hpp>
+#include <hocket/primitive.hpp>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -64,14 +64,13 @@
 #include <hocket/base/random.hpp>
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/base/seam/list.hpp>
-#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/thread/seam/dump_section.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
 #include <hocket/pool/detail/connection_pool_options.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>

@@ -39,7 +39,7 @@
 // after both: what either did before it put is visible, though there is but one baton to take.
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

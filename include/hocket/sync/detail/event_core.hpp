@@ -26,7 +26,7 @@
 // through.
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -23,7 +23,7 @@
 // nobody waits.
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/seam/post_in_turn.hpp>
 #include <cstddef>
 

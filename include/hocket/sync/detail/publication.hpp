@@ -17,7 +17,7 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/wait/seam/strength.hpp>
-#include <hocket/core/wait/seam/wait_queue.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

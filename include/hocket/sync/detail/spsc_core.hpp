@@ -36,7 +36,7 @@
 #include <hocket/base/error.hpp>
 #include <hocket/base/seam/cache_line.hpp>
 #include <hocket/core/wait/seam/strength.hpp>
-#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/primitive.hpp>
 #include <type_traits>
 #include <utility>
 

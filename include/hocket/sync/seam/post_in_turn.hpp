@@ -1,7 +1,7 @@
 // Posts grants, where a post can produce further grants: it unlinks the other registrations of a select, and a line of
 // permits is served after each removal.
 #pragma once
-#include <hocket/core/wait/seam/grant.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

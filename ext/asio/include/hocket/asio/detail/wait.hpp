@@ -13,7 +13,7 @@
 //             2  and an emission        each, when it ran or was destroyed: one less; to 0: claim and post
 #pragma once
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/primitive.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
