@@ -6,7 +6,6 @@
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/wait/seam/lock_check.hpp>
-#include <hocket/core/wait/seam/unwind.hpp>
 #include <hocket/core/yield.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,7 +1,6 @@
 #include <hocket/coro/shared_task.hpp>
 
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/wait/seam/unwind.hpp>
 
 #include <new>
 

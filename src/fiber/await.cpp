@@ -1,7 +1,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/thread/seam/run_queue.hpp>
 #include <hocket/core/wait/seam/lock_check.hpp>
-#include <hocket/core/wait/seam/wait_here.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/packing.hpp>
 

@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/platform/poison.hpp>
-#include <hocket/core/wait/seam/wait_here.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>

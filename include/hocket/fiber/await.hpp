@@ -122,7 +122,7 @@ yield_way prepare_yield() noexcept;
   return {};
 }
 
-// Suspends the running fiber for code that cannot call await (core/wait/seam/wait_here.hpp).
+// Suspends the running fiber for code that cannot call await (core/wait/seam/stack_hooks.hpp).
 bool suspend_this_stack(void* awaiter,
                         bool (*suspend)(void* awaiter, std::coroutine_handle<> handle) noexcept) noexcept;
 

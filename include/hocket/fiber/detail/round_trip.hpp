@@ -5,7 +5,6 @@
 // So the fiber's side has nothing to do for it, and the usual case costs two loads and a branch on each occasion.
 #pragma once
 #include <hocket/context/seam/switch.hpp>
-#include <hocket/core/wait/seam/unwind.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 

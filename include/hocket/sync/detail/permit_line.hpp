@@ -24,7 +24,6 @@
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/primitive.hpp>
-#include <hocket/sync/seam/post_in_turn.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,13 +1,30 @@
-// Where a coroutine leaves its result until its owner takes it: nothing yet, a value, or an exception.
+// How a coroutine ended, and where it leaves its result until its owner takes it: nothing yet, a value, or an
+// exception.
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <concepts>
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <type_traits>
 #include <utility>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+namespace hocket { inline namespace HOCKET_ABI {
+
+// A coroutine returned a value, or left by an exception, or was stopped. A member of a group (outcome.hpp) may also
+// have given a result that is an error.
+enum class outcome_kind : std::uint8_t {
+  none,       // it has not ended
+  value,      // it returned, or gave a value
+  error,      // it gave a result<T> with another error than the following
+  exception,  // it left by an exception other than `cancelled`
+  cancelled,  // std::errc::operation_canceled, or the exception `cancelled`
+  timed_out,  // by its own deadline, or by its group's: std::errc::timed_out
+  killed,     // it was killed, and has unwound
+  refused     // its target did not take it
+};
+
+namespace detail {
 
 // T may be an object type, a reference or void. Not thread safe: whoever finishes the coroutine publishes it.
 template <class T>
@@ -92,4 +109,6 @@ class return_slot<void> {
   bool done_ = false;
 };
 
-}}}  // namespace hocket::detail
+}  // namespace detail
+
+}}  // namespace hocket

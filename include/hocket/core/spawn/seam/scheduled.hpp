@@ -35,7 +35,7 @@
 //   4. the target is told (it may be destroyed from then on).
 #pragma once
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/seam/outcome_kind.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/thread/seam/current.hpp>

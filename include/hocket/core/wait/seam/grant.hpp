@@ -83,6 +83,11 @@ class grants {
       post_all();
   }
 
+  // Called without locks. Like post(), where a post can produce further grants: it unlinks the other registrations of a
+  // select, and a source serves its queue after each removal. If this thread is already in post_in_turn(), appends the
+  // grants to that call's queue. So the stack does not grow with the number of selects.
+  void post_in_turn() noexcept;
+
  private:
   [[HOCKET_NOINLINE]] void post_all() noexcept;
 
