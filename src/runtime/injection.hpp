@@ -8,7 +8,7 @@
 // array it asks for that of many at the same time.) Where there is no memory for a bundle they are posted as a list.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/core/thread/seam/runnable.hpp>
+#include <hocket/core/executor.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

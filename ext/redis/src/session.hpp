@@ -58,7 +58,7 @@
 #include <hocket/base/seam/text_list.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
-#include <hocket/redis/connection.hpp>
+#include <hocket/redis/reply.hpp>
 
 #include "command_kind.hpp"
 

@@ -28,7 +28,7 @@
 // bytes from the other, as the system has it.
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/io/seam/transfer_operation.hpp>
+#include <hocket/io/detail/stream_operations.hpp>
 #include <hocket/primitive.hpp>
 #include <cstdint>
 #include <utility>

@@ -1,4 +1,4 @@
-#include <hocket/core/spawn/seam/registry.hpp>
+#include <hocket/core/spawn/detail/registry_list.hpp>
 
 #include <type_traits>
 

@@ -60,6 +60,7 @@
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/io/detail/compact_address.hpp>
 #include <hocket/io/detail/direction.hpp>
+#include <hocket/io/detail/registration.hpp>
 #include <hocket/io/seam/backend.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -84,17 +85,6 @@ enum class stream_end : std::uint8_t {
   idle,          // the server has ended the stream while it was idle
   open_lingers,  // as `open` and `idle`, and destroyed
   idle_lingers,
-};
-
-// One driver watches one descriptor, for one group.
-struct registration : list_node {
-  explicit registration(open_descriptor& record) noexcept : of(record) {}
-
-  open_descriptor& of;
-  io_driver* at = nullptr;      // alive while it is not null
-  const void* group = nullptr;  // src/io/place.hpp
-  std::uint32_t forks = 0;      // forks_so_far() when it began: the driver of a parent is the parent's
-  registration* next = nullptr;
 };
 
 class open_descriptor {

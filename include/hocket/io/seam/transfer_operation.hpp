@@ -72,24 +72,6 @@ struct bytes_operation : transfer_operation {
   }
 };
 
-// Behind a partial write no other is made (stream.hpp).
-struct write_operation : bytes_operation {
-  using bytes_operation::bytes_operation;
-
-  bool try_now() noexcept {
-    if (side->has_partial_write() && size != 0) [[unlikely]]
-      return side->try_behind_cut(*this);
-    return bytes_operation::try_now();
-  }
-};
-
-// All of the bytes are wanted, not just some: it may take several system calls.
-template <class Op>
-struct whole_operation : Op {
-  static constexpr bool is_one_call = false, needs_several_calls = true;
-  using Op::Op;
-};
-
 // An arm of a select, or of a group: one transfer of several, of which one at most may make its call. A driver grants
 // the wait, and the party that resumes the coroutine makes the call (core/wait/detail/attempt.hpp). Between the two the
 // coroutine has the word of the direction: so no other operation takes what the grant reports, and the next in the line
@@ -147,20 +129,7 @@ struct counting_operation : Op {
   std::size_t* moved;
 };
 
-enum class looking : std::uint8_t { in, out };
-
-// Readiness takes nothing, so a select may wait for it.
-struct look_operation : transfer_operation {
-  using value_type = void;
-  look_operation(open_descriptor& record, looking awaited) noexcept;
-  result<void> take() noexcept {
-    if (error != 0) [[unlikely]]
-      return failure_of_transfer(error);
-    return {};
-  }
-};
-
-// The server of a connection drains: this takes nothing, either.
+// The server of a connection drains: this takes nothing.
 struct drain_operation : transfer_operation {
   using value_type = void;
   explicit drain_operation(open_descriptor& record) noexcept;

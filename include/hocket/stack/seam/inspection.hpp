@@ -1,6 +1,7 @@
 // What others may read of stacks that they do not own: the cells of all stacks, the stack that an address is on, and
 // how deep a stack has been used. These functions take no lock and allocate nothing. Async-signal-safe.
 #pragma once
+#include <hocket/stack/detail/cells.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <cstdint>
 #include <memory>
@@ -8,10 +9,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// For collectors and debuggers, while no coroutine runs. Calls visit(with, cell, ahead) for the cell of each stack that
-// was in use at some time; `ahead` is one that comes soon, or null.
-void visit_cells(void (*visit)(void* with, void* cell, void* ahead), void* with) noexcept;
-
+// For collectors and debuggers, while no coroutine runs: calls visit(cell, ahead) for the cell of each stack that was
+// in use at some time; `ahead` is one that is visited soon, or null.
 template <class Visit>
 void for_each_cell(Visit&& visit) noexcept {
   using called = std::remove_reference_t<Visit>;

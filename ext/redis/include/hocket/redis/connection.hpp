@@ -37,8 +37,8 @@
 #include <hocket/base/seam/text_list.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
-#include <hocket/redis/detail/reply.hpp>
 #include <hocket/redis/error.hpp>
+#include <hocket/redis/reply.hpp>
 #include <array>
 #include <concepts>
 #include <memory>

@@ -55,22 +55,6 @@
 #define HOCKET_SANITIZER plain
 #endif
 
-#if HOCKET_BACKEND == 1
-#define HOCKET_BACKEND_NAME ucontext
-#elif HOCKET_BACKEND == 2
-#define HOCKET_BACKEND_NAME thread
-#elif HOCKET_PORTABLE
-#define HOCKET_BACKEND_NAME portable
-#else
-#define HOCKET_BACKEND_NAME native
-#endif
-
-#if HOCKET_LOCK_OWNERS
-#define HOCKET_OWNERS_NAME owners_
-#else
-#define HOCKET_OWNERS_NAME
-#endif
-
 #define HOCKET_HOST_ABI v0
 
 // Sources compiled under the model checker (tests/model) have the checker's atomics in their types, so they live in a

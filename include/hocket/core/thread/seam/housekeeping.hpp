@@ -18,6 +18,7 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/atomic.hpp>
+#include <hocket/core/thread/detail/house_rules.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <cstddef>
 
@@ -34,16 +35,6 @@ struct housekeeper {
 
 // Any thread. `of` lives for ever.
 void register_housekeeper(const housekeeper& of) noexcept;
-
-// The terms of a decay have changed: each house looks once.
-void change_house_terms() noexcept;
-
-// What all houses of the process go by.
-struct house_rules {
-  atomic<std::uint64_t> terms{0};  // how often they have changed
-  atomic<const housekeeper*> other{nullptr};
-};
-extern house_rules rules_of_houses;
 
 // One executor's.
 class house {

@@ -16,8 +16,6 @@ inline bool observed() noexcept {
 }
 
 [[HOCKET_COLD]] void tell_created(coroutine_id who, const coroutine_info& facts) noexcept;
-[[HOCKET_COLD]] void tell_suspended(coroutine_id who, const wait_info& facts) noexcept;
-[[HOCKET_COLD]] void tell_woken(coroutine_id who) noexcept;
 [[HOCKET_COLD]] void tell_resumed(coroutine_id who) noexcept;
 [[HOCKET_COLD]] void tell_destroyed(coroutine_id who) noexcept;
 

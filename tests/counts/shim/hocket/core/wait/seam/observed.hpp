@@ -8,8 +8,6 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constexpr bool observed() noexcept { return false; }
 inline void tell_created(coroutine_id, const coroutine_info&) noexcept {}
-inline void tell_suspended(coroutine_id, const wait_info&) noexcept {}
-inline void tell_woken(coroutine_id) noexcept {}
 inline void tell_resumed(coroutine_id) noexcept {}
 inline void tell_destroyed(coroutine_id) noexcept {}
 

@@ -1,4 +1,4 @@
-// Replies and commands of Redis: the types of redis/connection.hpp that its session knows, too.
+// Replies and commands of Redis (docs/redis.md).
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <hiredis/hiredis.h>
