@@ -9,9 +9,9 @@ core/wait, and a user of what it includes.
 - A seam header that no other layer includes is an error, and so is a name in it that no other layer uses. A name counts as
   used if the declaration of a used name has it: a parameter, a base, a public member. tools/check/seam_names.txt has the
   exceptions, each with a reason.
-- At most MOST_HEADERS seam headers may serve other layers. Those of base serve all layers and are not counted, nor are those
+- At most MOST_HEADERS seam headers serve other layers. Those of base serve all layers and are not counted, nor are those
   of core that other parts of core alone include.
-- docs/seams.md has a row for each seam header, with its names.
+- docs/seams.md has a row for each seam header: its names, for whom it is, the rule for its use.
 """
 import collections
 import pathlib
@@ -22,7 +22,7 @@ from .tree import Finding, table
 
 FAST = True
 PAGE, EXCEPTIONS = "docs/seams.md", "tools/check/seam_names.txt"
-MOST_HEADERS, FREE = 50, "base"
+MOST_HEADERS, MOST_USERS, FREE = 50, 6, "base"
 CIRCLE = re.compile(r"(?:^include/|^ext/.*/include/)hocket/(?:.+/)?(?P<circle>detail|seam)/")
 MACRO = re.compile(r"#\s*define (\w+)")
 DEFAULT = re.compile(r"#\s*ifndef (\w+)\n\s*#\s*define \1\b")
@@ -124,6 +124,11 @@ def interfaces(tree, path):
     return seen
 
 
+def public_names(tree):
+    """The names that docs/headers.md lists, without their namespaces: programs use them."""
+    return {name.rpartition("::")[2] for _, names in doors.rows(tree).values() for name in names}
+
+
 def used_names(tree, header, outside):
     """The names of a seam header that other layers use, themselves or by the declaration of another name."""
     names, seen = declared(tree, header), interfaces(tree, header)
@@ -141,10 +146,10 @@ def check_names(tree, seams):
     for number, header, name, reason in table(tree, EXCEPTIONS, 3):
         if not reason:
             yield Finding(EXCEPTIONS, number, f"{name}: no reason")
-    needed = set()
+    needed, public = set(), public_names(tree)
     for header in seams.headers:
         names = declared(tree, header)
-        for name in sorted(set(names) - used_names(tree, header, seams.outside(header))):
+        for name in sorted(set(names) - used_names(tree, header, seams.outside(header) | public)):
             needed.add((header, name))
             if (header, name) not in exceptions:
                 yield Finding(header, names[name], f"no other layer than {seams.owners[header]} uses {name}: move it to detail")
@@ -171,31 +176,55 @@ def names_of(tree, header):
     return names
 
 
+def row_of(tree, seams, header, rule):
+    """The row of a header in the page."""
+    names = " ".join(f"`{name}`" for name in sorted(names_of(tree, header)))
+    return f"| `{header.partition('include/hocket/')[2]}` | {names} | {users_of(seams, header)} | {rule} |"
+
+
+def users_of(seams, header):
+    """For whom a header is: the other layers, and the other parts of its own layer."""
+    own = layer_part(seams.owners[header])
+    users = {pathlib.PurePosixPath(user).name if user in layers.INTERFACES else user if layer_part(user) == own else layer_part(user)
+             for user in seams.users[header]}
+    return ", ".join(sorted(users)) if len(users) <= MOST_USERS else "most layers"
+
+
+def rows_of(tree):
+    """{path of a header: (line, rule, text)} of the page."""
+    lines = enumerate(tree.lines(PAGE) if PAGE in tree.texts else [], 1)
+    rows = [(number, line, match) for number, line in lines if (match := ROW.match(line))]
+    return {doors.file_of(tree, match.group(1)): (number, match.group(4).strip(), line) for number, line, match in rows}
+
+
 def check_page(tree, seams):
-    rows = {}
-    for number, line in enumerate(tree.lines(PAGE) if PAGE in tree.texts else [], 1):
-        if row := ROW.match(line):
-            path = doors.file_of(tree, row.group(1))
-            rows[path] = number
-            listed, actual = set(re.findall(r"`([^`]+)`", row.group(2))), names_of(tree, path) if path in tree.texts else set()
-            if path not in seams.headers:
-                yield Finding(PAGE, number, f"{row.group(1)} is no seam header: take the row out")
-            elif not all(cell.strip() for cell in row.groups()[2:]):
-                yield Finding(PAGE, number, f"{row.group(1)}: say for whom it is, and the rule")
-            else:
-                yield from check_row(tree, PAGE, number, row.group(1), listed, actual, bool(declared(tree, path)))
+    rows = rows_of(tree)
     for header in seams.headers:
         if header not in rows:
             yield Finding(header, 1, f"no row in {PAGE}")
+    for header, (number, rule, line) in rows.items():
+        if header not in seams.headers:
+            yield Finding(PAGE, number, f"{header} is no seam header: take the row out")
+        elif not rule:
+            yield Finding(PAGE, number, f"{header}: say the rule for its use")
+        elif line != row_of(tree, seams, header, rule):
+            yield Finding(PAGE, number, f"the tree says {row_of(tree, seams, header, rule)} (PYTHONPATH=tools python3 -m check.seams)")
 
 
-def check_row(tree, page, number, header, listed, actual, is_complete):
-    for name in sorted(listed - actual):
-        yield Finding(page, number, f"{header} declares no {name}")
-    for name in sorted(actual - listed) if is_complete else []:
-        yield Finding(page, number, f"{header} declares {name}: list it")
+def write_page(tree):
+    """Writes the names and the users of each row anew, which a merge may need. Rows come and go by hand."""
+    seams, lines = Seams(tree), tree.lines(PAGE)
+    for header, (number, rule, _) in rows_of(tree).items():
+        if header in seams.headers:
+            lines[number - 1] = row_of(tree, seams, header, rule)
+    (tree.root / PAGE).write_text("\n".join(lines) + "\n")
 
 
 def check(tree):
     seams = Seams(tree)
     return [*check_details(tree, seams), *check_headers(seams), *check_names(tree, seams), *check_page(tree, seams)]
+
+
+if __name__ == "__main__":
+    from . import runner  # not above: runner imports the rules, which import this module
+    write_page(runner.Tree.checkout(runner.ROOT))
