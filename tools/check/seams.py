@@ -28,6 +28,7 @@ MACRO = re.compile(r"#\s*define (\w+)")
 DEFAULT = re.compile(r"#\s*ifndef (\w+)\n\s*#\s*define \1\b")
 ROW = re.compile(r"^\| `([^`]+)` \|([^|]*)\|([^|]*)\|([^|]*)\|$")
 WORD = re.compile(r"\w+")
+INCLUDE = re.compile(r"^\s*#\s*include\b.*$", re.M)
 
 
 def circle_of(path):
@@ -63,7 +64,7 @@ class Seams:
         self.users = collections.defaultdict(set)  # of a seam header: the other layers, parts and extensions
         self.words = collections.defaultdict(set)
         for path, owner in self.owners.items():
-            self.words[owner].update(WORD.findall(tree.code(path)))
+            self.words[owner].update(WORD.findall(INCLUDE.sub("", tree.code(path))))
             for _, name in tree.includes(path):
                 target = tree.resolve(path, name)
                 if target in self.owners and self.owners[target] != owner:
