@@ -331,7 +331,7 @@ call_end kernel::carry_out(open_descriptor& at, transfer& operation) noexcept {
     case call_kind::scatter: return scatter(at, operation);
     case call_kind::gather: return gather(at, operation);
     case call_kind::borrow: return lending::lend(at, operation, &read);
-    case call_kind::read_all: return go_on_reading(*this, at, operation);
+    case call_kind::read_all: return continue_read_all(*this, at, operation);
     case call_kind::discard: return lending::discard(at, operation, &read);
     case call_kind::accept: return kernel_calls::accept(at, operation);
     case call_kind::connect: return kernel_calls::connect(at, operation);

@@ -9,9 +9,9 @@ core/wait, and a user of what it includes.
 - A seam header that no other layer includes is an error, and so is a name in it that no other layer uses. A name counts as
   used if the declaration of a used name has it: a parameter, a base, a public member. tools/check/seam_names.txt has the
   exceptions, each with a reason.
-- At most MOST_HEADERS seam headers serve other layers. Those of base serve all layers and are not counted, nor are those
-  of core that other parts of core alone include.
-- docs/seams.md has a row for each seam header: its names, for whom it is, the rule for its use.
+- At most MOST_HEADERS seam headers serve other layers. The headers of base are not counted, because base
+  serves all layers, nor are headers of core that only other parts of core include.
+- docs/seams.md has a row for each seam header: its names, its users, the rule for its use.
 """
 import collections
 import pathlib
@@ -55,7 +55,7 @@ def layer_part(owner):
 
 
 class Seams:
-    """Who includes which seam header, and which words each layer has."""
+    """The users of each seam header, and the words of each layer."""
 
     def __init__(self, tree):
         self.tree, self.lattice = tree, layers.read(tree)
@@ -169,7 +169,7 @@ def check_headers(seams):
 
 
 def names_of(tree, header):
-    """The names of a header; of a header without names, those of the detail headers of its layer that it includes."""
+    """The names of a header; of a header without names, the names of the detail headers that it includes."""
     names = set(declared(tree, header))
     if not names:
         targets = [tree.resolve(header, name) for _, name in tree.includes(header)]
@@ -184,7 +184,7 @@ def row_of(tree, seams, header, rule):
 
 
 def users_of(seams, header):
-    """For whom a header is: the other layers, and the other parts of its own layer."""
+    """The other layers and the other parts of its own layer that include a header."""
     own = layer_part(seams.owners[header])
     users = {pathlib.PurePosixPath(user).name if user in layers.INTERFACES else user if layer_part(user) == own else layer_part(user)
              for user in seams.users[header]}

@@ -13,13 +13,11 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from check import runner, size  # noqa: E402 (the path comes first)
+from check import planted_seams, runner, size  # noqa: E402 (the path comes first)
+from check.planted import EXTENSION, LAYERS, ONCE, PARTS, header, page, parts, public, row, source  # noqa: E402
 from check.tools import Unavailable  # noqa: E402
 from check.tree import Tree  # noqa: E402
 
-LAYERS = "base:\ncore: base\ncontext: base\nfiber: base core context\n"
-PARTS = "base:\ncore: base\ncore/low: base | a.hpp\ncore/high: base core/low | b.hpp\nfiber: base core\n"
-ONCE = "#pragma once\n"
 HEAVY = ("algorithm", "filesystem", "future", "ranges", "regex")
 STYLE = (runner.ROOT / ".clang-format").read_text()
 ALLOWED = "tools/check/allowed.txt"
@@ -27,45 +25,17 @@ CTAGS = {".ctags.d/hocket.ctags": (runner.ROOT / ".ctags.d/hocket.ctags").read_t
 OPENED, CLOSED = "namespace hocket { inline namespace HOCKET_ABI {", "}}  // namespace hocket\n"
 
 
-def header(layer, text, name="a"):
-    return {f"include/hocket/{layer}/{name}.hpp": ONCE + text}
-
-
-def source(text, layer="core"):
-    return {f"src/{layer}/a.cpp": text}
-
-
-def parts():
-    """A layer with two parts, a public header of each, and another header of each."""
-    return {"layers.txt": PARTS, **header("core", ""), **header("core", "", "b"), **header("core/low/detail", ""),
-            **header("core/high/detail", "")}
-
-
 def sources(*texts):
     return [source(text) for text in texts]
-
-
-def row(name, text):
-    return {f"tools/check/{name}": text + "\n"}
 
 
 def long_function(lines):
     return "void f() {\n" + "  g();\n" * (lines - 2) + "}\n"
 
 
-def public(text, space="", path="core/a.hpp"):
-    """A header whose names are in hocket, or in a namespace below it."""
-    opened, closed = (f" namespace {space} {{", "}}}") if space else ("", "}}")
-    return {f"include/hocket/{path}": f"{ONCE}namespace hocket {{ inline namespace HOCKET_ABI {{{opened}\n{text}{closed}\n"}
-
-
 def extension(text, space="gc", path="gc/include/hocket/gc/a.hpp"):
     """A header of an extension, with names in a namespace below hocket."""
     return {f"ext/{path}": ONCE + f"namespace hocket {{ inline namespace HOCKET_ABI {{ namespace {space} {{\n{text}}}}}}}\n"}
-
-
-def page(*rows):
-    return {"docs/headers.md": "".join(f"| `{path}` | {', '.join(f'`{name}`' for name in names)} | x |\n" for path, *names in rows)}
 
 
 def indexed(text, b=None, **pages):
@@ -92,28 +62,6 @@ def knot(layer, nouns):
 
 PROGRAMS = {"dev": "#!/usr/bin/env python3\n", ".ci/run": "#!/usr/bin/env bash\n"}
 RELATIVE = "src/core/a.cpp\trelative\t3"
-SEAM_ROW = "| `core/seam/a.hpp` | `a` | fiber | any thread |\n"
-
-
-def seam(text="struct a {};\n", user="#include <hocket/core/seam/a.hpp>\na one;\n", rows=SEAM_ROW, layer="fiber"):
-    """A seam header of core, another layer that uses it, and the page with its row."""
-    return {"layers.txt": LAYERS, **public(text, "detail", "core/seam/a.hpp"), **source(user, layer), "docs/seams.md": rows}
-
-
-def seam_exception(name, reason="b() reads it inline"):
-    return row("seam_names.txt", f"include/hocket/core/seam/a.hpp | {name} | {reason}")
-
-
-def many_seams(count):
-    """Seam headers of core and of base, all for fiber."""
-    tree, names = {"layers.txt": LAYERS}, [(layer, f"a{n}") for layer in ("core", "base") for n in range(count)]
-    for layer, name in names:
-        tree |= public(f"struct {name} {{}};\n", "detail", f"{layer}/seam/{name}.hpp")
-    tree["docs/seams.md"] = "".join(f"| `{layer}/seam/{name}.hpp` | `{name}` | fiber | any thread |\n" for layer, name in names)
-    return tree | source("".join(f"#include <hocket/{layer}/seam/{name}.hpp>\n{name} x;\n" for layer, name in names), "fiber")
-
-
-EXTENSION = {"ext/gc/include/hocket/gc/a.hpp": ONCE}
 CONCEPT = "template <class T>\nconcept a = true;\n"
 ORDER = "// ORDER: release, pairs with the load in take()\n"
 
@@ -285,35 +233,7 @@ SAMPLES = {
          extension("// A.\nstruct a {};\n", "gc", "gc/include/hocket/gc/detail/a.hpp"),
          {**public("".join(f"// N.\nstruct a{n} {{}};\n" for n in range(11)), "primitive"),
           **page(("core/a.hpp", *(f"primitive::a{n}" for n in range(11))))}]),
-    "seams": (
-        [seam(), seam(layer="base", rows=SEAM_ROW.replace("fiber", "base")), many_seams(50),
-         {**parts(), **source("#include <hocket/core/low/detail/a.hpp>\n", "core/low")},
-         {"layers.txt": LAYERS, **header("core/detail", ""), "tests/a.cpp": "#include <hocket/core/detail/a.hpp>\n"},
-         {**EXTENSION, "ext/gc/include/hocket/gc/detail/b.hpp": ONCE, "ext/gc/src/a.cpp": "#include <hocket/gc/detail/b.hpp>\n"},
-         {**seam("struct a {};\nstruct b {};\na f(b one);\n", "#include <hocket/core/seam/a.hpp>\nf({});\n"),
-          "docs/seams.md": SEAM_ROW.replace("`a`", "`a` `b` `f`")},  # by the declaration of f
-         {**seam("struct a {};\nstruct b {};\n", rows=SEAM_ROW.replace("`a`", "`a` `b`")), **seam_exception("b")},
-         {**seam("struct a {};\nstruct b {};\n", rows=SEAM_ROW.replace("`a`", "`a` `b`")), **page(("core/a.hpp", "b"))},
-         {**seam("struct a {};\nstruct a;\n"), **header("core/detail", "")},
-         {**seam("", "#include <hocket/core/seam/a.hpp>\n", SEAM_ROW.replace("`a`", "")), "examples/a.cpp": "#include <hocket/core/seam/a.hpp>\n"},
-         {**parts(), **public("struct a {};\n", "detail", "core/low/seam/s.hpp"), "docs/seams.md":
-          "| `core/low/seam/s.hpp` | `a` | core/high | any thread |\n", **source("#include <hocket/core/low/seam/s.hpp>\na one;\n", "core/high")}],
-        [{"layers.txt": LAYERS, **header("core/detail", ""), **source("#include <hocket/core/detail/a.hpp>\n", "fiber")},
-         {"layers.txt": LAYERS, **header("core/detail", ""), **header("fiber", "#include <hocket/core/detail/a.hpp>\n")},
-         {"layers.txt": LAYERS, **header("core/detail", ""), "ext/gc/src/a.cpp": "#include <hocket/core/detail/a.hpp>\n"},
-         {"layers.txt": LAYERS, "ext/gc/include/hocket/gc/detail/b.hpp": ONCE, "ext/pg/src/a.cpp": "#include <hocket/gc/detail/b.hpp>\n"},
-         {"layers.txt": LAYERS, **header("core/detail", ""), "include/hocket/all.hpp": "#include <hocket/core/detail/a.hpp>\n"},
-         {**parts(), **source("#include <hocket/core/low/detail/a.hpp>\n", "core/high")},
-         {**parts(), "include/hocket/core/b.hpp": "#include <hocket/core/low/detail/a.hpp>\n"},
-         *({"layers.txt": LAYERS, **header("core/detail", ""), path: "#include <hocket/core/detail/a.hpp>\n"}
-           for path in ("lab/a.cpp", "examples/a.cpp", "ext/gc/examples/a.cpp")),
-         seam(user="#include <hocket/core/seam/a.hpp>\n"), seam(layer="core"), seam(user="a one;\n"),
-         seam("struct a {};\nvoid b();\n", rows=SEAM_ROW.replace("`a`", "`a` `b`")),
-         seam("struct a {};\n#define B 1\n", rows=SEAM_ROW.replace("`a`", "`B` `a`")),
-         {**seam(), **seam_exception("a")}, {**seam(), **seam_exception("gone")},
-         {**seam("struct a {};\nstruct b {};\n", rows=SEAM_ROW.replace("`a`", "`a` `b`")), **seam_exception("b", "")},
-         seam(rows=""), seam(rows=SEAM_ROW + SEAM_ROW.replace("a.hpp", "gone.hpp")), seam(rows=SEAM_ROW.replace("`a`", "`a` `b`")),
-         seam(rows=SEAM_ROW.replace("fiber", "context")), seam(rows=SEAM_ROW.replace("any thread", "")), many_seams(51)]),
+    "seams": planted_seams.SAMPLES,
     "collisions": (
         [page(("core/a.hpp", "channel"))],
         [page(("core/a.hpp", "clock")), page(("core/a.hpp", "errno"))]),

@@ -1,4 +1,4 @@
-#include <hocket/core/spawn/detail/registry_list.hpp>
+#include <hocket/core/spawn/detail/registry.hpp>
 
 #include <type_traits>
 

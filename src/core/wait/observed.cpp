@@ -19,7 +19,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/thread/seam/current.hpp>
-#include <hocket/core/wait/detail/observed_wait.hpp>
+#include <hocket/core/wait/detail/observed.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -1,7 +1,7 @@
 // A wait as others see it: a dump, while the threads stand still, and observers.
 #include <hocket/core/context.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/wait/detail/observed_wait.hpp>
+#include <hocket/core/wait/detail/observed.hpp>
 #include <hocket/core/wait/seam/observed.hpp>
 #include <hocket/core/wait/seam/strand_state.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>

@@ -25,8 +25,8 @@ bool suspend_stack(void* awaiter, suspend_call suspend) noexcept {
   return known && known->suspend(awaiter, suspend);
 }
 
-stack_pin::stack_pin(const void* object, const char* what) noexcept
-    : pinned_(known_hooks() ? known_hooks()->pin(object, what) : nullptr) {}
+stack_pin::stack_pin(const void* object, const char* name) noexcept
+    : pinned_(known_hooks() ? known_hooks()->pin(object, name) : nullptr) {}
 
 stack_pin::~stack_pin() {
   if (pinned_) known_hooks()->unpin(pinned_);

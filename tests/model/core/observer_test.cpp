@@ -2,7 +2,7 @@
 // installation; its removal ends.
 //
 // Not here: the second seat. Seats are never freed, and an execution would leave each of them behind.
-#include <hocket/core/wait/detail/observed_wait.hpp>
+#include <hocket/core/wait/detail/observed.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

@@ -1,7 +1,7 @@
 #include <hocket/core/observer.hpp>
 
 #include <hocket/core/stop.hpp>
-#include <hocket/core/wait/detail/observed_wait.hpp>
+#include <hocket/core/wait/detail/observed.hpp>
 
 #include "support/death.hpp"
 #include "unit/core/permit_source.hpp"

@@ -1,4 +1,4 @@
-#include <hocket/core/spawn/detail/registry_list.hpp>
+#include <hocket/core/spawn/detail/registry.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>

@@ -44,8 +44,8 @@ class backend {
 
 // The answers of a backend to transfers that consist of reads. The caller has the direction's word.
 
-// call_kind::read_all: one read by `by`.
-call_end go_on_reading(backend& by, open_descriptor& at, transfer& what) noexcept;
+// call_kind::read_all: one read by `reader`.
+call_end continue_read_all(backend& reader, open_descriptor& at, transfer& operation) noexcept;
 
 namespace lending {
 

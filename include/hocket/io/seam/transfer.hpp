@@ -1,4 +1,4 @@
-// What one operation asks of a descriptor, and what came of it: the words that the coroutine, the driver and the call
+// What one operation asks of a descriptor, and the result: the words that the coroutine, the driver and the call
 // itself share.
 //
 // A transfer lies in its operation, which stays in its place while the coroutine waits. The party that has taken the
@@ -63,7 +63,7 @@ struct transfer {
   bool moves_bytes() const noexcept {
     return writes() || kind <= call_kind::read_all || kind == call_kind::receive_passing;
   }
-  // A part of what is wanted whole was moved: nothing else may come in between.
+  // A part of what is wanted whole was moved: no other transfer may be between.
   bool is_half_done() const noexcept { return whole != 0 && done != 0 && ended == 0; }
 
   // Ends it.
@@ -96,7 +96,7 @@ struct message {
   void* data = nullptr;
   std::size_t size = 0;          // received: how much there is room for; sent: how much there is
   std::size_t moved = 0;         // how many bytes were received or sent
-  void* address = nullptr;       // where the sender's address goes, or the receiver's stands; null: none
+  void* address = nullptr;       // the place of the sender's or the receiver's address; null: none
   std::size_t address_size = 0;  // received: first how much there is room for
   std::size_t cut = 0;           // the message was longer than `size`
 };
@@ -113,7 +113,7 @@ struct message_batch {
 };
 
 // Bytes of a unix socket with the descriptors that are passed with them, as the backends see them.
-// Sent: the bytes, and the fds. Received: the room for both, and what came.
+// Sent: the bytes, and the fds. Received: the room for both, and the numbers that arrived.
 struct passing {
   void* bytes = nullptr;  // their number is the transfer's size
   const int* sent = nullptr;

@@ -64,14 +64,14 @@ static_assert(sizeof(stack_image) % 16 == 0 && alignof(stack_image) <= __STDCPP_
 
 // The pages behind parked stacks: given back to the system while nobody runs there.
 //
-// What was on them is lost, so it is saved first (stack_image). Where the kernel has guard markers, the pages that
+// Their contents are lost, so they are saved first (stack_image). Where the kernel has guard markers, the pages that
 // held live frames fault until they are allowed again: a stray access to a variable that is not there is found.
 // Elsewhere it reads zeros, and what it writes is lost.
 //
 // Dropping first and guarding then, each a batch in one system call, costs a third of what markers cost that have to
 // drop the page themselves, and pages below the live ones need no marker: nothing on them can be referred to
 // (docs/decisions/006).
-
+//
 // The pages that a stack has for itself: all of it but its guard page.
 memory_range pages_of(const stack_ref& stack) noexcept;
 
@@ -81,7 +81,7 @@ memory_range pages_of(const std::byte* from, const std::byte* top) noexcept;
 // Gives the pages of `count` stacks back, a batch of them in one system call. False: not all could be (locked memory).
 [[nodiscard]] bool drop_pages(const memory_range* stacks, std::size_t count) noexcept;
 
-// Then, what was `live` of each is guarded, likewise. True: it faults from now on.
+// Then the live part of each is guarded, likewise. True: it faults from now on.
 [[nodiscard]] bool forbid_pages(const memory_range* live, std::size_t count) noexcept;
 
 // Makes live pages that fault usable again.

@@ -7,13 +7,13 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-using suspend_call = bool (*)(void* awaiter, std::coroutine_handle<> who) noexcept;
+using suspend_call = bool (*)(void* awaiter, std::coroutine_handle<> handle) noexcept;
 
 struct stack_hooks {
   // Parks the running fiber and has `call(awaiter, its handle)` called; false: the caller runs on no fiber.
   bool (*suspend)(void* awaiter, suspend_call call) noexcept;
   // See stack_pin. Null: nothing is to be done.
-  void* (*pin)(const void* object, const char* what) noexcept;
+  void* (*pin)(const void* object, const char* name) noexcept;
   void (*unpin)(void* pinned) noexcept;
 };
 // Before the first fiber that is spawned. `hooks` lives for ever. Any thread.
@@ -30,8 +30,8 @@ bool suspend_stack(void* awaiter, suspend_call suspend) noexcept;
 // the heap, on an ordinary stack) this does nothing.
 class stack_pin {
  public:
-  // `what` names the object, for the message.
-  stack_pin(const void* object, const char* what) noexcept;
+  // `name`: of the object, for the message.
+  stack_pin(const void* object, const char* name) noexcept;
   stack_pin(const stack_pin&) = delete;
   stack_pin& operator=(const stack_pin&) = delete;
   ~stack_pin();
