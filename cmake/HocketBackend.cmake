@@ -1,6 +1,6 @@
-# The back end of the machine switch (include/hocket/context/detail/switch.hpp). It gives
+# The back end of the machine switch (include/hocket/context/seam/switch.hpp). It gives
 #
-#   HOCKET_BACKEND_NUMBER    what base/detail/platform/config.hpp is told: 0 native, 1 ucontext, 2 thread
+#   HOCKET_BACKEND_NUMBER    what base/seam/platform/config.hpp is told: 0 native, 1 ucontext, 2 thread
 #   HOCKET_SWITCH_FOLDER     where it lies below context/: that name (os_thread for thread), or the architecture
 #
 # Only an architecture with assembly of its own has the stubs behind a fiber's handle, too: elsewhere conforming mode is

@@ -1,5 +1,5 @@
 # One line for a compiler that has no coroutines, before it says the same in a thousand. (A build by hand gets it from
-# base/detail/platform/config.hpp.)
+# base/seam/platform/config.hpp.)
 include(CheckCXXSourceCompiles)
 function(hocket_check_coroutines)
   set(CMAKE_CXX_STANDARD 20)

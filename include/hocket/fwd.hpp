@@ -1,6 +1,6 @@
 // Forward declarations of the types that programs name in their own headers.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

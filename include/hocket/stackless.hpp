@@ -8,7 +8,7 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/post.hpp>
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/core/spawn_batch.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/sync_wait.hpp>

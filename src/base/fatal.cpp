@@ -1,7 +1,7 @@
 #include <hocket/base/fatal.hpp>
 
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/platform/raw_calls.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
 
 #include <cstdio>
 #include <cstdlib>

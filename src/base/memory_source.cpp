@@ -1,7 +1,7 @@
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/platform/sized_delete.hpp>
 #include <hocket/base/memory_source.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/platform/sized_delete.hpp>
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/base/seam/text_writer.hpp>
 
 #include "base/platform/descriptor.hpp"
 

@@ -2,11 +2,10 @@
 
 #include <hocket/base/error.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
-#include <hocket/core/wait/detail/unwind.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
 #include <hocket/core/yield.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

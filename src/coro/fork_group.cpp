@@ -1,9 +1,9 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
-#include <hocket/core/thread/detail/stealable_queue.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
+#include <hocket/core/thread/seam/stealable_queue.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
 
 #include "coro/queued_start.hpp"

@@ -1,6 +1,6 @@
 #include "coro/queued_start.hpp"
 
-#include <hocket/core/wait/detail/budget.hpp>
+#include <hocket/core/wait/seam/budget.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

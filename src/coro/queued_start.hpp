@@ -1,6 +1,6 @@
 // The start of a task that goes through the queue of this thread's executor, because its chain has used its budget up.
 #pragma once
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -29,10 +29,10 @@
 // and sets `watched` again. Its spawner is a child, so the scope is not drained meanwhile.
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/daemon_group.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/wait_here.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/wait_here.hpp>
 #include <hocket/coro/scope.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

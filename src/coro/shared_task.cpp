@@ -1,7 +1,6 @@
 #include <hocket/coro/shared_task.hpp>
 
-#include <hocket/core/thread/detail/thread_executor.hpp>
-#include <hocket/core/wait/detail/unwind.hpp>
+#include <hocket/core/sync_wait.hpp>
 
 #include <new>
 

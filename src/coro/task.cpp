@@ -1,7 +1,7 @@
 #include <hocket/coro/task.hpp>
 
 #include <hocket/core/context.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/coro/detail/eager_promise.hpp>
 #include <hocket/coro/detail/fork_group.hpp>
 

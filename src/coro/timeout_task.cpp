@@ -1,4 +1,4 @@
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/coro/timeout_task.hpp>
 
 #include <algorithm>

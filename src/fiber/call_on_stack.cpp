@@ -1,6 +1,6 @@
-#include <hocket/base/detail/signal_fence.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/base/seam/signal_fence.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>

@@ -1,7 +1,7 @@
 // The functions behind a fiber's handle. `native/` has them as assembly stubs, so that a suspended fiber is a
 // coroutine_handle<>; `conforming/` leaves them out and wraps the fiber in a real C++20 coroutine instead.
 #pragma once
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

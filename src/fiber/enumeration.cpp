@@ -18,15 +18,15 @@
 // scheduled fiber's resumer is the thread's (fiber_thread::worker), and from its call_on_stack. Both values can be
 // stale: the new one may still be in a register (at -O0, too: machine.hpp). So the lowest candidate on the stack,
 // registers included, is used.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/enumeration.h>
 #include <hocket/fiber/enumeration.hpp>
-#include <hocket/stack/detail/cells.hpp>
-#include <hocket/stack/detail/stack_image.hpp>
+#include <hocket/stack/seam/inspection.hpp>
+#include <hocket/stack/seam/stack_image.hpp>
 
 #include "fiber/entry.hpp"
 

@@ -1,9 +1,9 @@
-#include <hocket/base/detail/signal_fence.hpp>
-#include <hocket/base/detail/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/signal_fence.hpp>
+#include <hocket/base/seam/valgrind.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/observed.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>
 #include <hocket/fiber/detail/resume_order.hpp>

@@ -1,6 +1,6 @@
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
-#include <hocket/stack/detail/stack_image.hpp>
+#include <hocket/stack/seam/stack_image.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,6 +1,7 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/detail/switch.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/context/seam/switch.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 
 #include "fiber/measuring.hpp"

@@ -1,11 +1,11 @@
 // The begin and the end of what the fibers of one thread share.
-#include <hocket/base/detail/platform/poison.hpp>
-#include <hocket/context/detail/switch.hpp>
-#include <hocket/core/thread/detail/housekeeping.hpp>
-#include <hocket/core/thread/detail/stack_bounds.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/context/seam/switch.hpp>
+#include <hocket/core/thread/seam/housekeeping.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/fiber/detail/fiber_local_list.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
-#include <hocket/stack/detail/cells.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 
 #include "fiber/idle_fibers.hpp"
 #include "fiber/overflow_report.hpp"

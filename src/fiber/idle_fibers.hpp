@@ -7,7 +7,7 @@
 // been parked all the time, and is packed. The timer is attached while the group has members.
 #pragma once
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <vector>
 

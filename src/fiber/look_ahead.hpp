@@ -7,9 +7,9 @@
 // later; and of the one `near` turns later, whose control block is there by now, its stack, where it parked, and its
 // stop state. Where there never were many fibers nothing of this is done.
 #pragma once
-#include <hocket/base/detail/platform/prefetch.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 
 #include "fiber/entry.hpp"

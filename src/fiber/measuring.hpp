@@ -1,6 +1,6 @@
 // What measure_stacks() said last.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

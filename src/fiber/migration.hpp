@@ -12,7 +12,7 @@
 // fibers that may keep the thread's state alive, and one that migrates is not among them, since its runtime outlives
 // it. *No memory*: a worker that has never run a fiber has no state for them, and where there is no memory to make it
 // the fiber goes back to the queue. *What is on its stack of a thread*: code between two switches asks anew for the
-// thread that it is on (core/thread/detail/current.hpp). The exception state moves along, in the record; a call on a
+// thread that it is on (core/thread/seam/current.hpp). The exception state moves along, in the record; a call on a
 // big stack of the thread's pool keeps the fiber where it is (call_on_stack.cpp).
 //
 // It has entry points of its own, so that nobody else pays for the question: resuming it costs a comparison more, and a

@@ -1,14 +1,14 @@
 #include "fiber/overflow_report.hpp"
 
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/text_writer.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/text_writer.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 #include <hocket/fiber/overflow_report.hpp>
-#include <hocket/stack/detail/high_water.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // The fiber layer's part of the overflow report: what to install, and the message.
 #pragma once
-#include <hocket/stack/detail/fault.hpp>
+#include <hocket/stack/seam/fault.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

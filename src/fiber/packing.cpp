@@ -1,8 +1,8 @@
-#include <hocket/base/detail/signal_fence.hpp>
-#include <hocket/base/detail/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/memory_source.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/base/seam/signal_fence.hpp>
+#include <hocket/base/seam/valgrind.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/packing.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>

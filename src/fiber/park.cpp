@@ -1,7 +1,7 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
-#include <hocket/core/wait/detail/wait_here.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/fiber/detail/park.hpp>
 
 #include "fiber/entry.hpp"

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/platform/prefetch.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/fiber/detail/resume_order.hpp>

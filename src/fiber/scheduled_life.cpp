@@ -1,7 +1,7 @@
 // The life of a scheduled fiber: its first run, its rare resumes, its end.
-#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/wait/detail/wait_here.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/packing.hpp>
 #include <hocket/fiber/detail/park.hpp>

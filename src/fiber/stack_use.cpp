@@ -1,8 +1,8 @@
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 #include <hocket/fiber/stack_use.hpp>
-#include <hocket/stack/detail/high_water.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 
 #include "fiber/measuring.hpp"
 

@@ -1,7 +1,7 @@
 #include "fiber/stack_wait.hpp"
 
 #include <hocket/base/error.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/core/yield.hpp>
 
 #include <system_error>

@@ -1,13 +1,13 @@
 // How a spawned fiber waits for a stack: at_limit::wait. It has not begun, so what waits is the frame that starts it.
 #pragma once
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class scheduled;
 
-// One wait, as any other of the library (core/wait/detail/suspension.hpp): a stop, a kill and the deadline of the
+// One wait, as any other of the library (core/wait/seam/suspension.hpp): a stop, a kill and the deadline of the
 // context end it. A stack that comes too late is passed on to the next waiter.
 class stack_wait final : private wait_source, private stack_waiter {
  public:

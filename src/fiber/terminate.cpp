@@ -1,8 +1,8 @@
 #include "fiber/terminate.hpp"
 
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 

@@ -1,7 +1,7 @@
 // A message for the one way in which unwinding can fail without a chance to check: it meets a noexcept function (or a
 // frame without unwind information) and the C++ runtime calls std::terminate.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

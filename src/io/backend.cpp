@@ -1,4 +1,4 @@
-#include <hocket/io/detail/backend.hpp>
+#include <hocket/io/seam/backend.hpp>
 
 #include <cerrno>
 

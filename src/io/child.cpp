@@ -1,11 +1,11 @@
 #include "io/child.hpp"
 
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/never_destroyed.hpp>
-#include <hocket/base/detail/own_fds.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
+#include <hocket/base/seam/own_fds.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 
 #include "io/epoll_driver.hpp"
 

@@ -1,6 +1,6 @@
 #include "io/child_streams.hpp"
 
-#include <hocket/base/detail/own_fds.hpp>
+#include <hocket/base/seam/own_fds.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
-#include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 #include <io/kernel.hpp>
 
 #include <cerrno>

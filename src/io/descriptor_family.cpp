@@ -1,8 +1,8 @@
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/never_destroyed.hpp>
-#include <hocket/io/detail/descriptor_family.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
+#include <hocket/io/seam/descriptor_family.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,7 +1,7 @@
 // The life of an open descriptor: its place in the table, its uses, its end.
-#include <hocket/core/wait/detail/strand_state.hpp>
-#include <hocket/io/detail/descriptor_family.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
+#include <hocket/io/seam/descriptor_family.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 
 #include <array>
 #include <sys/socket.h>

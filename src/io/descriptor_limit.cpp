@@ -1,5 +1,6 @@
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/io/detail/descriptor_limit.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 
 #include <array>
 #include <new>

@@ -1,8 +1,8 @@
 // The drivers that watch an open descriptor: its registrations.
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/io/detail/io_driver.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/io/seam/io_driver.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 #include "io/place.hpp"
 

@@ -1,5 +1,5 @@
 #include <hocket/io/detail/direction.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 #include "io/place.hpp"
 

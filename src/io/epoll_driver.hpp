@@ -12,9 +12,9 @@
 // wakes at most once for each sleep, so a request in a busy program never touches the eventfd. Its low half counts
 // wakes. Its high half counts rings: nobody has woken the owner, but it has pending transfers (io_driver.hpp).
 #pragma once
-#include <hocket/base/detail/biased_lock.hpp>
 #include <hocket/base/result.hpp>
-#include <hocket/io/detail/io_driver.hpp>
+#include <hocket/base/seam/biased_lock.hpp>
+#include <hocket/io/seam/io_driver.hpp>
 #include <array>
 #include <ctime>
 #include <sys/epoll.h>

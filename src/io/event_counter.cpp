@@ -1,5 +1,5 @@
-#include <hocket/base/detail/own_fds.hpp>
-#include <hocket/base/detail/platform/raw_calls.hpp>
+#include <hocket/base/seam/own_fds.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/io/event_counter.hpp>
 
 #include <cerrno>

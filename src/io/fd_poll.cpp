@@ -1,7 +1,7 @@
-#include <hocket/base/detail/platform/raw_calls.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/io/detail/fd_poll.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 
 #include <cerrno>
 #include <utility>

@@ -1,5 +1,5 @@
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/io/poll_fds.hpp>
 #include <io/fd_watch.hpp>
 #include <io/platform/system_calls.hpp>

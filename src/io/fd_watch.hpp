@@ -17,10 +17,9 @@
 // Locks. The mutex guards the lists, and what is written into the sets of waits that are listed. A wait is listed with
 // all of its fds, or not at all: whoever takes it out, under the mutex, ends it.
 #pragma once
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/base/seam/list.hpp>
 #include <hocket/io/detail/fd_poll.hpp>
+#include <hocket/primitive.hpp>
 #include <optional>
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/own_fds.hpp>
+#include <hocket/base/seam/own_fds.hpp>
 #include <hocket/io/file.hpp>
 #include <hocket/io/unique_fd.hpp>
 #include <io/platform/system_calls.hpp>

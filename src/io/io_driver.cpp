@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/io/detail/io_driver.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/io_driver.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 #include "io/place.hpp"
 

@@ -1,12 +1,11 @@
-#include <hocket/base/detail/own_fds.hpp>
-#include <hocket/base/detail/platform/raw_calls.hpp>
+#include <hocket/base/seam/own_fds.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/detail/file_part.hpp>
 #include <hocket/io/detail/lending.hpp>
-#include <hocket/io/detail/message.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
-#include <hocket/io/detail/passing.hpp>
 #include <hocket/io/detail/whole_read.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
+#include <hocket/io/seam/transfer.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/kernel.hpp>
 #include <io/kernel_calls.hpp>
@@ -332,7 +331,7 @@ call_end kernel::carry_out(open_descriptor& at, transfer& operation) noexcept {
     case call_kind::scatter: return scatter(at, operation);
     case call_kind::gather: return gather(at, operation);
     case call_kind::borrow: return lending::lend(at, operation, &read);
-    case call_kind::read_all: return go_on_reading(*this, at, operation);
+    case call_kind::read_all: return continue_read_all(*this, at, operation);
     case call_kind::discard: return lending::discard(at, operation, &read);
     case call_kind::accept: return kernel_calls::accept(at, operation);
     case call_kind::connect: return kernel_calls::connect(at, operation);

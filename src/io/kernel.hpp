@@ -1,6 +1,6 @@
 // The kernel's descriptors, as a backend: what an operation asks for becomes a system call.
 #pragma once
-#include <hocket/io/detail/backend.hpp>
+#include <hocket/io/seam/backend.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,6 +1,6 @@
 // The kernel's calls that move no bytes, and how its calls end.
 #pragma once
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/io/seam/transfer.hpp>
 
 #include <cerrno>
 

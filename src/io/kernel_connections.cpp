@@ -1,8 +1,8 @@
 // accept(2) and connect(2).
-#include <hocket/base/detail/own_fds.hpp>
-#include <hocket/base/detail/platform/raw_calls.hpp>
+#include <hocket/base/seam/own_fds.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/io/detail/accept.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 #include <io/kernel.hpp>
 #include <io/kernel_calls.hpp>
 #include <io/platform/system_calls.hpp>

@@ -1,5 +1,5 @@
 // Calls on the kernel's sockets that are no transfers.
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 #include <io/kernel.hpp>
 
 #include <cerrno>

@@ -1,8 +1,8 @@
-#include <hocket/base/detail/platform/sized_delete.hpp>
+#include <hocket/base/seam/platform/sized_delete.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/io/detail/lending.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 #include <cerrno>
 #include <cstring>

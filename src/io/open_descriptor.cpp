@@ -1,4 +1,4 @@
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

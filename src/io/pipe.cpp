@@ -1,4 +1,4 @@
-#include <hocket/base/detail/own_fds.hpp>
+#include <hocket/base/seam/own_fds.hpp>
 #include <hocket/io/pipe.hpp>
 
 #include <array>

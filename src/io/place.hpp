@@ -1,6 +1,6 @@
 // Who waits, and which thread polls: loops, runtimes and plain threads, known by their addresses.
 #pragma once
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

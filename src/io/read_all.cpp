@@ -27,7 +27,7 @@ int whole_read::make_room() noexcept {
   return 0;
 }
 
-call_end go_on_reading(backend& by, open_descriptor& at, transfer& what) noexcept {
+call_end continue_read_all(backend& by, open_descriptor& at, transfer& what) noexcept {
   whole_read& all = whole_read_of(what);
   if (const int error = all.make_room()) {
     what.fail(error);

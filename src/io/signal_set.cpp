@@ -1,10 +1,10 @@
 #include <hocket/io/signal_set.hpp>
 
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/own_fds.hpp>
-#include <hocket/base/detail/platform/raw_calls.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
-#include <hocket/runtime/detail/signal_count.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/own_fds.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
+#include <hocket/runtime/seam/signal_table.hpp>
 
 #include "io/epoll_driver.hpp"
 

@@ -1,8 +1,6 @@
 #include "io_memory/memory_core.hpp"
 
-#include <hocket/io/detail/lending.hpp>
-#include <hocket/io/detail/whole_read.hpp>
-#include <hocket/net/detail/socket_access.hpp>
+#include <hocket/net/seam/socket_access.hpp>
 
 #include "io_memory/memory_door.hpp"
 #include "io_memory/memory_driver.hpp"
@@ -113,7 +111,7 @@ open_descriptor* memory_core::open(const socket_address& to, const socket_addres
 
 call_end memory_core::carry_out(open_descriptor& at, transfer& operation) noexcept try {
   if (operation.kind == call_kind::borrow) return lending::lend(at, operation, &read_to_lend);
-  if (operation.kind == call_kind::read_all) return go_on_reading(*this, at, operation);
+  if (operation.kind == call_kind::read_all) return continue_read_all(*this, at, operation);
   if (operation.kind == call_kind::discard) return lending::discard(at, operation, &read_to_lend);
   if (operation.kind == call_kind::drain) return at.carry_out_drain(operation);
   call_end cause{};

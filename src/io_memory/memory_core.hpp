@@ -1,8 +1,8 @@
 // A network in memory, as io and net see it: a backend and an opener of sockets over the objects of one medium.
 #pragma once
-#include <hocket/core/thread/detail/driver.hpp>
-#include <hocket/io/detail/backend.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/core/thread/seam/driver.hpp>
+#include <hocket/io/seam/backend.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/net/udp.hpp>
 

@@ -1,6 +1,6 @@
 #include "io_memory/memory_driver.hpp"
 
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 
 #include "io_memory/memory_object.hpp"
 

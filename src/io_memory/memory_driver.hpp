@@ -2,7 +2,7 @@
 //
 // Access. ring(), recheck(), wake(): any thread. The rest: driver.hpp.
 #pragma once
-#include <hocket/io/detail/io_driver.hpp>
+#include <hocket/io/seam/io_driver.hpp>
 
 #include "io_memory/memory_medium.hpp"
 

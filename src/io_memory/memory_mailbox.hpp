@@ -5,7 +5,7 @@
 // The queue is bounded: what comes when it is full is lost, as in the kernel.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/io/detail/message.hpp>
+#include <hocket/io/seam/transfer.hpp>
 
 #include "io_memory/memory_object.hpp"
 

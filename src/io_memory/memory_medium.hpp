@@ -6,9 +6,9 @@
 //
 // Access. lock(): any thread. The members of objects: under the mutex. The members of drivers take it themselves.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/random.hpp>
-#include <hocket/io/detail/backend.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/io/seam/backend.hpp>
 #include <hocket/io_memory/detail/memory_options.hpp>
 
 #include "io_memory/memory_names.hpp"

@@ -1,6 +1,6 @@
 #include "io_memory/memory_object.hpp"
 
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 
 #include <cerrno>
 #include <netinet/in.h>

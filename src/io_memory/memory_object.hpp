@@ -4,7 +4,7 @@
 // The descriptor owns it. All members but the constant ones are guarded by the medium's mutex.
 #pragma once
 #include <hocket/io/descriptor.hpp>
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/io/seam/transfer.hpp>
 #include <hocket/net/address.hpp>
 
 #include "io_memory/memory_medium.hpp"

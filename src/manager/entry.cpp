@@ -1,6 +1,6 @@
 #include "manager/entry.hpp"
 
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

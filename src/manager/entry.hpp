@@ -14,14 +14,12 @@
 // reference to it (scheduled.hpp), which whoever wants to stop it copies under the lock and asks without: a request
 // runs through other people's locks.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/literal_name.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/manager/detail/manager_options.hpp>
 #include <hocket/manager/detail/promise_kind.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

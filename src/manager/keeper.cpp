@@ -2,7 +2,7 @@
 
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <algorithm>
 

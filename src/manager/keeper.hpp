@@ -23,9 +23,9 @@
 // the lock. What the setter was counted for may have ended by then: so want() looks again, under the lock, before it
 // leaves `resting`. Whoever ends the last one later has the keeper rest.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/thread/detail/stand_in.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/core/thread/seam/stand_in.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -6,7 +6,7 @@
 // Whoever takes the last of all frees the inside. The last live one becomes a holder as it goes, in the same step: it
 // has to tell those who join, and the keeper, and the manager may be gone by then.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,8 +1,8 @@
 #include "manager/manager_core.hpp"
 
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <algorithm>
 

@@ -20,8 +20,8 @@
 // cancel_all() and kill_all() are meant for what comes, too. A coroutine finds that in the stop source of the manager;
 // a reply looks for it as it is published, under the lock that the sweep takes, too: so one of them sees the other.
 #pragma once
-#include <hocket/core/spawn/detail/daemon_group.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
+#include <hocket/primitive.hpp>
 #include <manager/groups.hpp>
 #include <manager/keeper.hpp>
 #include <manager/life_count.hpp>

@@ -1,7 +1,7 @@
 #include "manager/shard.hpp"
 
 #include <hocket/base/memory_source.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 
 #include <algorithm>
 #include <new>

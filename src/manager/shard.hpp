@@ -7,7 +7,7 @@
 // An id is the number of the use, 32 bits, then that of the place, 29, then that of the table, 3. A place whose uses
 // are all used up is not used any more: that costs its memory, once in 4 billion coroutines.
 #pragma once
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 #include <manager/entry.hpp>
 #include <memory>
 #include <vector>

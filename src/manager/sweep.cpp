@@ -1,5 +1,5 @@
 // What goes through all places of a task manager, or through a group: stops, lists, counts, and deadlines that pass.
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <manager/manager_core.hpp>
 
 #include <algorithm>

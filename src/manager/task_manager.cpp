@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/wait_here.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/wait_here.hpp>
 #include <hocket/manager/task_manager.hpp>
 #include <manager/manager_core.hpp>
 

@@ -7,7 +7,7 @@
 // A path is written as answers with dots between, where `0*7` stands for seven plain ones; plain ones at the end are
 // left out.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -4,7 +4,7 @@
 // The engine (on its own stack) calls enter(), which returns when the job ends or calls leave(). A job that can never
 // be unwound is given up by abandon_here(): the strand is then lost() and can only be destroyed.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <memory>
 

@@ -8,7 +8,7 @@
 // A message carries an immutable copy, a snapshot. Snapshots live until the end of the execution, so they are bumped
 // off an arena that keeps its memory.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
 
 #include "net/connection_limit.hpp"
 

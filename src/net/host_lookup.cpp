@@ -5,8 +5,8 @@
 // The job's destructor sets `done`: so a waiter whose job is destroyed without a run gets errc::full.
 #include <hocket/base/error.hpp>
 #include <hocket/coro/or_return.hpp>
-#include <hocket/net/detail/host_lookup.hpp>
-#include <hocket/runtime/detail/lookup_threads.hpp>
+#include <hocket/net/seam/host_lookup.hpp>
+#include <hocket/runtime/seam/detached_threads.hpp>
 #include <hocket/sync/event.hpp>
 
 #include <cerrno>

@@ -1,7 +1,7 @@
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/core/yield.hpp>
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/io/seam/transfer.hpp>
 #include <hocket/time/within.hpp>
 
 #include "net/lingerer.hpp"

@@ -11,7 +11,7 @@
 // # Which connections linger
 //
 // The connections with a stream that was destroyed, and not closed, before a read has found its end
-// (io/detail/descriptor_family.hpp). A handler that has failed may have written an error: its connection lingers, too.
+// (io/seam/descriptor_family.hpp). A handler that has failed may have written an error: its connection lingers, too.
 // A killed handler's does not.
 //
 // # When a connection is closed
@@ -52,11 +52,11 @@
 // enter() (descriptor_family), run(): the server. take_over(), end(): any thread.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/coro/task.hpp>
-#include <hocket/io/detail/descriptor_family.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/descriptor_family.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 #include <hocket/net/detail/connection_count.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <array>

@@ -1,11 +1,11 @@
 // A wait of a task that needs no memory when it begins: its room is a part of the frame
-// (core/wait/detail/wait_room.hpp).
+// (core/wait/seam/wait_room.hpp).
 //
 //   const result<void> ready = co_await memoryless_wait(listener.readable());
 //
 // For coroutines that must go on where there is no memory, as a server's.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -3,11 +3,11 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
-#include <hocket/io/detail/descriptor_table.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve.hpp>
-#include <hocket/runtime/detail/coroutine_snapshot.hpp>
+#include <hocket/runtime/seam/coroutine_snapshot.hpp>
 #include <hocket/time/within.hpp>
 
 #include "net/lingerer.hpp"

@@ -1,6 +1,6 @@
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/service.hpp>

@@ -1,7 +1,7 @@
 // What lets a server refuse connections when there are no descriptors left.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/own_fds.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/own_fds.hpp>
 #include <hocket/net/detail/server_core.hpp>
 
 #include <fcntl.h>

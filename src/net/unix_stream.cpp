@@ -1,4 +1,4 @@
-#include <hocket/base/detail/own_fds.hpp>
+#include <hocket/base/seam/own_fds.hpp>
 #include <hocket/net/detail/socket_operations.hpp>
 #include <hocket/net/unix_stream.hpp>
 

@@ -1,6 +1,5 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/pool/detail/connection_pool_core.hpp>
-#include <hocket/sync/detail/post_in_turn.hpp>
 #include <hocket/time/within.hpp>
 
 #include <algorithm>
@@ -140,7 +139,7 @@ bool connection_pool_core::detach(waiter& entry) noexcept {
     serve_idle(served);
     wake_for_attempt();
   }
-  post_in_turn(std::move(served));
+  served.post_in_turn();
   return true;
 }
 

@@ -7,7 +7,7 @@
 // notify_end()).
 #pragma once
 #include <hocket/base/error.hpp>
-#include <hocket/core/spawn/detail/daemon_slot.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
 
 #include "runtime/worker_list.hpp"
 

@@ -1,9 +1,9 @@
-#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/core/parker.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/runtime/blocking_pool.hpp>
 #include <hocket/runtime/detail/blocking_job.hpp>
 #include <hocket/runtime/detail/signal_count.hpp>

@@ -1,7 +1,7 @@
 // How reports name a coroutine.
 #pragma once
-#include <hocket/base/detail/text_writer.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/base/seam/text_writer.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

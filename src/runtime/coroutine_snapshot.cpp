@@ -1,5 +1,5 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/runtime/detail/coroutine_snapshot.hpp>
+#include <hocket/runtime/seam/coroutine_snapshot.hpp>
 
 #include "runtime/platform/code_site.hpp"
 #include "runtime/runtime_state.hpp"

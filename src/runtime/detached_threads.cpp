@@ -1,6 +1,6 @@
-#include <hocket/runtime/detail/detached_threads.hpp>
+#include <hocket/runtime/seam/detached_threads.hpp>
 
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/runtime/detail/signal_count.hpp>
 
 #include "runtime/platform/thread_name.hpp"

@@ -1,5 +1,5 @@
-#include <hocket/base/detail/asleep.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/base/seam/asleep.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
 
 #include "runtime/turn.hpp"

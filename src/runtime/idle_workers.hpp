@@ -42,7 +42,7 @@
 // All of it changes under one mutex: a worker that runs dry has the time. wanted() is a copy that costs nothing to read
 // where it matters, in each push.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "runtime/injection.hpp"
 
-#include <hocket/base/detail/platform/sized_delete.hpp>
+#include <hocket/base/seam/platform/sized_delete.hpp>
 
 #include <algorithm>
 #include <memory>

@@ -7,8 +7,8 @@
 // list of their own the worker would have to wait for the memory of each before it knew where the next is; through an
 // array it asks for that of many at the same time.) Where there is no memory for a bundle they are posted as a list.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/core/thread/detail/runnable.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/core/executor.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

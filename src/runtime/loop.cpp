@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/daemon_group.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/runtime/loop.hpp>
 
 #include "runtime/turn.hpp"

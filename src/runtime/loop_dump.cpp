@@ -1,5 +1,5 @@
 // loop::dump: everything is read on the loop's thread, between two of its steps.
-#include <hocket/core/thread/detail/dump_section.hpp>
+#include <hocket/core/thread/seam/dump_section.hpp>
 #include <hocket/runtime/loop.hpp>
 
 #include "runtime/table.hpp"

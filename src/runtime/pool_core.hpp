@@ -5,7 +5,7 @@
 // thread; read by the destructor of the runtime.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/cache_line.hpp>
+#include <hocket/base/seam/cache_line.hpp>
 
 #include "runtime/idle_workers.hpp"
 #include "runtime/injection.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/poster.hpp"
 
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <new>
 

@@ -18,8 +18,8 @@
 //
 // Access. poster_here() and anybody_posts_to(): any thread. A poster: its thread.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/cache_line.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/cache_line.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,8 +1,8 @@
-#include <hocket/base/detail/asleep.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/daemon_group.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/dump_section.hpp>
+#include <hocket/base/seam/asleep.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/dump_section.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "runtime/platform/cpu_count.hpp"

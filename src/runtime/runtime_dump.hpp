@@ -17,7 +17,7 @@
 // Hazard: if the worker in motion grants a wait and destroys its source between the check and the read, then the dump
 // reads a source that is gone. Any thread of the program of another kind can do the same (suspension::awaited()).
 #pragma once
-#include <hocket/base/detail/text_writer.hpp>
+#include <hocket/base/seam/text_writer.hpp>
 
 #include "runtime/admission.hpp"
 #include "runtime/table.hpp"

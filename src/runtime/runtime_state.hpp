@@ -1,7 +1,7 @@
 // The inside of a runtime: its workers, the admission of coroutines, and the threads that look at the workers.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/spawn/detail/daemon_slot.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
 #include <hocket/core/stop.hpp>
 
 #include "runtime/admission.hpp"

@@ -1,7 +1,7 @@
 // The end of a runtime, in order.
 #include <hocket/base/fatal.hpp>
-#include <hocket/runtime/detail/coroutine_snapshot.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/coroutine_snapshot.hpp>
 
 #include "runtime/runtime_dump.hpp"
 #include "runtime/runtime_state.hpp"

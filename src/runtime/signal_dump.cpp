@@ -1,6 +1,6 @@
 #include "runtime/signal_dump.hpp"
 
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include "runtime/platform/thread_name.hpp"
 

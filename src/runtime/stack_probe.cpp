@@ -1,7 +1,7 @@
 #include "runtime/stack_probe.hpp"
 
-#include <hocket/base/detail/copy_memory.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/base/seam/copy_memory.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 
 #include "runtime/platform/interrupted_code.hpp"
 

@@ -41,10 +41,10 @@
 // Access. take(): one thread at a time. The constructor, begin(): the worker's thread or before it. on_signal(): the
 // handler.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/time_point.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/time_point.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/thread/detail/stack_bounds.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <array>
 #include <cstddef>
 #include <span>

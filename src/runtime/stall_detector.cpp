@@ -1,7 +1,7 @@
 #include "runtime/stall_detector.hpp"
 
-#include <hocket/base/detail/text_writer.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/base/seam/text_writer.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <hocket/runtime/detail/signal_count.hpp>
 

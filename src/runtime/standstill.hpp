@@ -17,9 +17,9 @@
 // What a worker did before it stands is visible to whoever asked, and what he did to the worker, to that. A worker that
 // asks itself stands already; while it waits for its turn to ask (try_begin()), it halts for the others.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/time_point.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/time_point.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

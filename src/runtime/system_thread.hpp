@@ -1,7 +1,7 @@
 // The threads of a blocking_pool. For the model checker there is another file of this name, with the checker's threads
 // (tests/model/shim): so the checker runs the pool itself.
 #pragma once
-#include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/seam/asleep.hpp>
 #include <thread>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,6 +1,6 @@
 #include "runtime/table.hpp"
 
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include "runtime/platform/code_site.hpp"
 

@@ -1,7 +1,7 @@
 // The lines of a dump: coroutines, one each.
 #pragma once
-#include <hocket/base/detail/text_writer.hpp>
-#include <hocket/core/spawn/detail/registry.hpp>
+#include <hocket/base/seam/text_writer.hpp>
+#include <hocket/core/spawn/seam/registry.hpp>
 
 #include "runtime/coroutine_name.hpp"
 #include "runtime/wait_graph.hpp"

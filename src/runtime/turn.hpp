@@ -1,11 +1,11 @@
 // What a loop and a worker do alike in a turn.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/platform/attributes.hpp>
-#include <hocket/base/detail/platform/prefetch.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
-#include <hocket/core/wait/detail/budget.hpp>
+#include <hocket/base/seam/platform/attributes.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
+#include <hocket/core/wait/seam/budget.hpp>
 
 #include <utility>
 
@@ -16,7 +16,7 @@ inline constexpr std::size_t look_ahead = 8;        // coroutines whose frames a
 inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two looks at the thread's house
 
 // The budgets of the coroutines in one turn of a thread without a watch: they end by time
-// (core/wait/detail/budget.hpp). Behind the turn they do not: the next loop of the thread may have a clock of the
+// (core/wait/seam/budget.hpp). Behind the turn they do not: the next loop of the thread may have a clock of the
 // program's own.
 class timed_budgets {
  public:

@@ -15,8 +15,8 @@
 // outlives its coroutine is a mistake, and looks like one.) n members take O(n log n) and 24 bytes each; where there is
 // no memory for it, nothing is known.
 #pragma once
-#include <hocket/base/detail/text_writer.hpp>
-#include <hocket/core/spawn/detail/registry.hpp>
+#include <hocket/base/seam/text_writer.hpp>
+#include <hocket/core/spawn/seam/registry.hpp>
 
 #include "runtime/platform/scratch_memory.hpp"
 

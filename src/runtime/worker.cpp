@@ -1,7 +1,7 @@
 #include "runtime/worker.hpp"
 
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <hocket/runtime/detail/signal_count.hpp>
 

@@ -1,5 +1,5 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 
 #include "runtime/runtime_state.hpp"
 

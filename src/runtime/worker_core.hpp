@@ -3,7 +3,7 @@
 //
 // Queues. What may run here only (a fiber that has begun here, a part of a when_all) stands in the run queue of the
 // worker's event loop, which no other thread sees; others post it to its inbox. What any worker may run stands in
-// stealable_, from which others steal (core/thread/detail/stealable_queue.hpp). What was forked and not begun is in
+// stealable_, from which others steal (core/thread/seam/stealable_queue.hpp). What was forked and not begun is in
 // forks_, from which others steal, too.
 //
 // The protocol of searching and sleeping: idle_workers.hpp.
@@ -20,10 +20,10 @@
 // Access. Counters: written by this thread alone; read by all. The inbox, stealable_, forks_: as their headers say.
 // Everything else: this thread.
 #pragma once
-#include <hocket/core/thread/detail/fork_deque.hpp>
-#include <hocket/core/thread/detail/inbox.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
-#include <hocket/core/thread/detail/stealable_queue.hpp>
+#include <hocket/core/thread/seam/fork_deque.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
+#include <hocket/core/thread/seam/stealable_queue.hpp>
 
 #include "runtime/pool_core.hpp"
 

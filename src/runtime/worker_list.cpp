@@ -1,6 +1,6 @@
 #include "runtime/worker_list.hpp"
 
-#include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/seam/asleep.hpp>
 
 #include <thread>
 

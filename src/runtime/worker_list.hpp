@@ -1,7 +1,7 @@
 // The workers of a runtime, for the threads that look at them: the watch, the stall detector, a dump.
 #pragma once
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include "runtime/worker.hpp"
 #include "runtime/worker_pool.hpp"

@@ -1,7 +1,7 @@
 // The part of a runtime that its workers know: how they find work (pool_core.hpp), its options, and its end.
 #pragma once
-#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/runtime/detail/runtime_options.hpp>
 
 #include "runtime/pool_core.hpp"

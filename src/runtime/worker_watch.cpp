@@ -1,6 +1,6 @@
 #include "runtime/worker_watch.hpp"
 
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <hocket/runtime/detail/signal_count.hpp>
 

@@ -19,7 +19,7 @@
 //
 // Access. look(): any thread. Other functions: the runtime.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 
 #include <vector>
 

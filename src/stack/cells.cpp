@@ -1,4 +1,4 @@
-#include <hocket/stack/detail/cells.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 
 #include "stack/slab.hpp"
 #include "stack/slab_table.hpp"

@@ -1,5 +1,5 @@
 // The depot's side of lending: magazines, runs, slabs, and what pools do with them.
-#include <hocket/base/detail/platform/prefetch.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 #include "stack/magazine.hpp"

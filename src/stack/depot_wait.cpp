@@ -1,5 +1,5 @@
 // The depot without a pool: single stacks, and those who wait for one.
-#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 #include <utility>

@@ -1,8 +1,8 @@
-#include <hocket/base/detail/copy_memory.hpp>
-#include <hocket/base/detail/platform/poison.hpp>
-#include <hocket/base/detail/valgrind.hpp>
-#include <hocket/stack/detail/high_water.hpp>
-#include <hocket/stack/detail/stack_pages.hpp>
+#include <hocket/base/seam/copy_memory.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/base/seam/valgrind.hpp>
+#include <hocket/stack/seam/inspection.hpp>
+#include <hocket/stack/seam/stack_image.hpp>
 
 #include "stack/memory.hpp"
 #include "stack/resident.hpp"

@@ -13,7 +13,7 @@
 // about a stack that was lent, because the stack's side of the border is final. `made_`: cell_at() reads it in a signal
 // handler.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 #include "stack/memory.hpp"

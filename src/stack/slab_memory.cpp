@@ -2,9 +2,9 @@
 //
 // A source's memory is its owner's before and after: it goes back as it came, without guards, and without the marks of
 // sanitizers and Valgrind. They are taken off, too, where the source may touch memory: in commit() and decommit().
-#include <hocket/base/detail/platform/poison.hpp>
-#include <hocket/base/detail/valgrind.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/base/seam/valgrind.hpp>
 #include <hocket/stack/stack_source.hpp>
 
 #include "stack/slab.hpp"

@@ -1,6 +1,6 @@
 #include "stack/slab_table.hpp"
 
-#include <hocket/stack/detail/fault.hpp>
+#include <hocket/stack/seam/fault.hpp>
 
 #include "stack/memory.hpp"
 #include "stack/slab.hpp"

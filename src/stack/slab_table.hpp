@@ -8,7 +8,7 @@
 // A debugger finds the table by its name, `hocket::slab_table`, in a live process and in a core file alike
 // (tools/gdb/hocket_gdb/cells.py).
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <cstddef>
 #include <cstdint>
 

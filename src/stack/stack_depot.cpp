@@ -1,8 +1,8 @@
 #include <hocket/stack/stack_depot.hpp>
 
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 
 #include "stack/magazine.hpp"
 #include "stack/slab.hpp"

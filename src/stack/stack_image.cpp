@@ -1,7 +1,7 @@
-#include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/memory_source.hpp>
-#include <hocket/stack/detail/stack_image.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/stack/seam/stack_image.hpp>
 
 #include <cstring>
 #include <new>

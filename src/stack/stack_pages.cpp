@@ -1,5 +1,5 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/stack/detail/stack_pages.hpp>
+#include <hocket/stack/seam/stack_image.hpp>
 
 #include <algorithm>
 

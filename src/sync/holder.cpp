@@ -1,4 +1,4 @@
-#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
 #include <hocket/sync/detail/holder.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

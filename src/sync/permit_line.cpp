@@ -61,7 +61,7 @@ void permit_line<Strength>::give_to_waiters(std::size_t n) noexcept {
     [[maybe_unused]] word checked = sum(before, n);
     serve(served);
   }
-  post_in_turn(std::move(served));
+  served.post_in_turn();
 }
 
 template <class Strength>
@@ -72,7 +72,7 @@ bool permit_line<Strength>::detach(waiter& entry) noexcept {
     if (!line_.take_out(entry)) return false;
     serve(served);
   }
-  post_in_turn(std::move(served));
+  served.post_in_turn();
   return true;
 }
 

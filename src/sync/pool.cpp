@@ -1,6 +1,6 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/wait/detail/budget.hpp>
+#include <hocket/core/wait/seam/budget.hpp>
 #include <hocket/sync/pool.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,5 +1,5 @@
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/time/interval.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/time/sleep.hpp>
 
 #include <algorithm>

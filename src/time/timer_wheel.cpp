@@ -1,8 +1,8 @@
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 
 #include "time/timer_wheel.hpp"
 

@@ -4,7 +4,7 @@
 //   bool leaves(timer_node&)       whether it has put the timer elsewhere, still attached
 //   void operator()(timer_node&)   the timer is popped, and to be fired
 #pragma once
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 
 #include "time/time_key.hpp"
 

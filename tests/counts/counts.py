@@ -144,7 +144,7 @@ def observer(program, without):
     """Fails as well if the second program has an observer: then the comparison would show nothing."""
     symbols = subprocess.run(["nm", "-C", without], capture_output=True, text=True, check=True).stdout
     if "observer_count" in symbols:
-        sys.exit(f"{without} knows the observers: a source tells them something and does not include core/wait/detail/observed.hpp")
+        sys.exit(f"{without} knows the observers: a source tells them something and does not include core/wait/seam/observed.hpp")
     wrong, bare = 0, count(without)
     for name, counted in count(program).items():
         allowed = PER_EVENT * EVENTS.get(name, 0)

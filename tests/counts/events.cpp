@@ -1,4 +1,4 @@
-// Operations that are possible at once and spend the budget of their thread (core/wait/detail/operation.hpp): see
+// Operations that are possible at once and spend the budget of their thread (core/wait/seam/operation.hpp): see
 // operations.cpp.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>

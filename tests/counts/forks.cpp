@@ -1,8 +1,8 @@
 // Forked children, by themselves on a worker that nobody steals from: see operations.cpp. A unit is one call of a
 // recursive task; half of the calls fork two children, as those of a Fibonacci number do. One call of 128 is counted
 // for the root.
-#include <hocket/core/thread/detail/fork_deque.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
+#include <hocket/core/thread/seam/fork_deque.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
 #include <hocket/coro/fork_join.hpp>
 
 #include "still_loop.hpp"

@@ -1,6 +1,6 @@
 // What a coroutine takes in memory: the frames of tasks that wait never, once, twice, four times, and the object that
 // spawn makes for a task. A frame is a multiple of 16 bytes here, with two parameters that say where it comes from.
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/sync/channel.hpp>

@@ -1,5 +1,5 @@
 // Operations of a thread that has nothing to run: see operations.cpp.
-#include <hocket/core/thread/detail/housekeeping.hpp>
+#include <hocket/core/thread/seam/housekeeping.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/spawn.hpp>
 

@@ -1,6 +1,6 @@
 // Operations of timers: see operations.cpp.
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/time/within.hpp>

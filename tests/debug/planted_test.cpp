@@ -1,6 +1,6 @@
 // Planted bugs, which AddressSanitizer must find although they happen on a coroutine's stack; with each, the same code
 // without the bug, which it must let pass.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/coroutine.hpp>
 
 #include "support/death.hpp"

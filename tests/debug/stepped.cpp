@@ -1,6 +1,6 @@
 // Two stacks that switch to one another by the out-of-line routine, while gdb goes through it instruction by
 // instruction (step.py knows what it must see).
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include <cstddef>
 #include <cstdint>

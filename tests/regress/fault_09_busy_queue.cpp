@@ -2,7 +2,7 @@
 // without end, of which one moves the clock: whoever was due then runs before any of them has run twice more. What was
 // forked begins, too, beside one that is always ready and has to stay on its worker. So does whatever is ready beside
 // one who never suspends, because there is always an item to receive: it lets others run after 256 operations (the
-// budget of core/wait/detail/operation.hpp), and a kill reaches it. (Work that holds its worker: fault 8,
+// budget of core/wait/seam/operation.hpp), and a kill reaches it. (Work that holds its worker: fault 8,
 // tests/unit/runtime/runtime_test.cpp, runtime/stackful/runtime_fibers_test.cpp.)
 #include <hocket/base/clock.hpp>
 #include <hocket/core/sync_wait.hpp>

@@ -4,8 +4,8 @@
 // ends once, with the one or the other, and every signal is somebody's or still there.
 #include <hocket/core/context.hpp>
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/thread_executor.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/thread_executor.hpp>
 
 #include "unit/core/permit_source.hpp"
 

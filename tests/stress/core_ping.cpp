@@ -1,7 +1,7 @@
 // FAULTS 1 by brute force: a thread that sleeps and a poster that wakes it, a hundred thousand times each way. A lost
 // wake-up is a hang, which the time limit of the test ends.
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/thread/detail/thread_executor.hpp>
+#include <hocket/core/thread/seam/thread_executor.hpp>
 
 #include "unit/core/permit_source.hpp"
 

@@ -1,8 +1,8 @@
 // Stop sources, their slots, shields and links, by brute force: waits come and go under children that are linked to a
 // parent, which is cancelled and then killed meanwhile. Each wait ends once, every child hears of the kill, and link
 // and child are gone in the moment in which it has.
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/core/context/detail/stop_link.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
 
 #include <array>
 #include <atomic>

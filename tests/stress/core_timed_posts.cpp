@@ -2,7 +2,7 @@
 // destroyed in the moment in which the owner knows that all has come, so a poster that is not done with them touches
 // what is gone: TSan and ASan see it. A lost wake-up is a hang, which the time limit of the test ends.
 #include <hocket/base/clock.hpp>
-#include <hocket/core/thread/detail/inbox.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 
 #include <array>
 #include <atomic>

@@ -5,8 +5,8 @@
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/thread/detail/thread_executor.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/thread/seam/thread_executor.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 #include "unit/core/permit_source.hpp"
 #include "unit/core/script.hpp"

@@ -1,6 +1,6 @@
 // How many waits of a stress test have begun, were contended, and how they ended.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 
 #include <atomic>
 #include <utility>

@@ -42,7 +42,7 @@ class managed_arena {
     if (reply != reply_to(id)) ++wrong;
   }
   // A second time there is nothing; a cancelled one may be told that instead (the budget of
-  // core/wait/detail/operation.hpp).
+  // core/wait/seam/operation.hpp).
   void taken(const result<int>& again) noexcept {
     if (again || (again.error() != std::errc::broken_pipe && again.error() != std::errc::operation_canceled)) ++wrong;
   }

@@ -1,5 +1,5 @@
 // Tasks that a foreign coroutine awaits wait beside the coroutine that started them. The two have one room for their
-// waits (core/wait/detail/wait_room.hpp), and so must not be resumed by two workers at once.
+// waits (core/wait/seam/wait_room.hpp), and so must not be resumed by two workers at once.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>

@@ -1,6 +1,6 @@
 // Several threads on one depot: stacks change hands, the limit is hit, waiters come and go, decay runs beside it all.
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // The async_generator, for readers of every kind.
 #pragma once
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/async_generator.hpp>
 #include <hocket/coro/oneshot.hpp>

@@ -1,4 +1,4 @@
-// The budget of operations that are possible at once (core/wait/detail/budget.hpp), for every kind of coroutines that
+// The budget of operations that are possible at once (core/wait/seam/budget.hpp), for every kind of coroutines that
 // take turns on an executor. What is always possible is an `endless<S>`: wait() gives an operation, over() says what
 // has become of all that was taken: whether nothing was lost.
 #pragma once

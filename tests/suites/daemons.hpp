@@ -1,4 +1,4 @@
-// Daemons (core/spawn/detail/daemon_group.hpp), on every target. The program declares before it includes this:
+// Daemons (core/spawn/seam/daemon_group.hpp), on every target. The program declares before it includes this:
 //
 //   template <class Target, class Options, class F>
 //   hocket::join_handle<> hocket_test::spawn_body(Target&, const Options&, F& body);   // body() returns a task

@@ -12,12 +12,12 @@
 //
 // An actor says limited(wait) of each of its waits, and got() when it has what it came for. `world` is declared last.
 //
-// Each play is acted again with actors that have used up their budget at each wait (core/wait/detail/operation.hpp):
+// Each play is acted again with actors that have used up their budget at each wait (core/wait/seam/operation.hpp):
 // what is possible at once goes through the queue then, and what was stopped before takes nothing. There the stroke
 // comes, too, from a coroutine among the actors, which lets the others run a few times before: so it hits one that
 // stands in the queue and has what it took.
 #pragma once
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/within.hpp>

@@ -1,8 +1,8 @@
 // Tasks and fibers on a loop whose clock is moved by hand: two kinds for the suites (world.hpp).
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/fiber/hibernate.hpp>
 #include <hocket/runtime/loop.hpp>
 
@@ -18,7 +18,7 @@ class on_a_loop {
  public:
   using strength = hocket::strength::shared;
 
-  // The budget of operations begins anew (core/wait/detail/budget.hpp): no test depends on earlier ones.
+  // The budget of operations begins anew (core/wait/seam/budget.hpp): no test depends on earlier ones.
   explicit on_a_loop(const hocket::loop_options& options = {}) : lp_(with_clock(options)) {
     hocket::detail::refill_budget(hocket::detail::this_thread());
   }

@@ -2,7 +2,7 @@
 // suites (world.hpp). How many workers it has is chosen when the program runs: HOCKET_TEST_WORKERS, 4 if it is not set.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/runtime/runtime.hpp>
 
 #include "suites/started.hpp"

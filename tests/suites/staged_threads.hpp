@@ -6,8 +6,8 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
 
 #include "suites/world.hpp"
 #include "support/hand_timers.hpp"

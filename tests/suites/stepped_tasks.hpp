@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/coro/task.hpp>
 
 #include "suites/world.hpp"

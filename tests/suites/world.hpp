@@ -28,8 +28,8 @@
 // The destructor kills what has not ended. `strength` says which primitives are under test: on_one_thread<Kind> is the
 // same kind, with those that are unsync. A file that includes suites defines HOCKET_SUITE_KINDS first.
 #pragma once
-#include <hocket/core/wait/detail/strength.hpp>
-#include <hocket/core/wait/detail/unwind.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
+#include <hocket/core/wait/seam/unwind.hpp>
 
 #include <algorithm>
 #include <coroutine>

@@ -1,8 +1,8 @@
 // Timers that are moved by hand.
 #pragma once
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 
 namespace hocket_test {
 

@@ -1,7 +1,7 @@
 // Whether the kernel copies memory of this process for it: qemu-user has no process_vm_readv, and a sandbox may forbid
 // it.
 #pragma once
-#include <hocket/base/detail/copy_memory.hpp>
+#include <hocket/base/seam/copy_memory.hpp>
 
 namespace hocket_test {
 

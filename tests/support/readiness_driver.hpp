@@ -10,16 +10,16 @@
 // since another thread may assist().
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/driver.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/driver.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/io/descriptor.hpp>
-#include <hocket/io/detail/open_descriptor.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 #include <cstddef>
 #include <filesystem>

@@ -1,7 +1,7 @@
 """No include cycle: a header that reaches itself cannot be understood, or compiled, alone.
 
-Nouns can include one another, too: x.hpp and x.cpp of a folder are one noun, and a layer's parts of `include`, `detail`
-and `src` are one folder, with the folders of its parts (layers.txt). Nouns that reach one another are a knot.
+Nouns can include one another, too: x.hpp and x.cpp of a folder are one noun, and a layer's parts of `include`, `seam`,
+`detail` and `src` are one folder, with the folders of its parts (layers.txt). Nouns that reach one another are a knot.
 tools/check/knots.tsv has the knots of each folder, the largest first, with their numbers of nouns: they may only shrink.
 """
 import collections
@@ -38,11 +38,11 @@ def visit(graph, path, trail, done, findings):
 
 def noun_of(path, layers):
     """(folder, noun). A layer is one folder. Below it, and below the folder of a part, the name of a folder other than
-    `detail` belongs to the noun."""
+    `seam` and `detail` belongs to the noun."""
     file, layer = pathlib.PurePosixPath(path), LAYER.match(path)
     if not layer:
         return str(file.parent), file.stem
-    inner = [part for part in pathlib.PurePosixPath(path[layer.end():]).parts[:-1] if part != "detail"]
+    inner = [part for part in pathlib.PurePosixPath(path[layer.end():]).parts[:-1] if part not in ("detail", "seam")]
     if inner and f"{layer['layer']}/{inner[0]}" in layers:
         inner = inner[1:]
     return layer["layer"] or layer["ext"], "/".join([*inner, file.stem])

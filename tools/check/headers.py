@@ -1,6 +1,6 @@
 """Headers compile alone, with each compiler and without a warning: each as C++20, and as C++23 without RTTI the umbrellas,
 and what these do not include. If a header opens the namespace HOCKET_ABI, then the macro is defined after it: without
-<hocket/base/detail/platform/config.hpp> the namespace would have that word as its name.
+<hocket/base/seam/platform/config.hpp> the namespace would have that word as its name.
 
 What lies in a folder named after another architecture is compiled for that one, by its cross compilers.
 """
@@ -27,7 +27,7 @@ def unit_of(path):
 def layout_check(tree, path):
     if "HOCKET_ABI" not in tree.texts[path]:
         return ""
-    return "#ifndef HOCKET_ABI\n#error include <hocket/base/detail/platform/config.hpp>\n#endif\n"
+    return "#ifndef HOCKET_ABI\n#error include <hocket/base/seam/platform/config.hpp>\n#endif\n"
 
 
 def included_by_umbrellas(tree):

@@ -20,6 +20,8 @@ STACKFUL = {"context", "stack", "fiber"}
 # below: the layers and parts that it may include. headers: of a part, the public ones in the folder of its layer.
 Layer = collections.namedtuple("Layer", "below headers")
 PLACE = re.compile(r"(?:include/hocket|src)/(?P<layer>[^/]+)/(?P<rest>.+)")
+# Interfaces of a part for other layers, that lie beside the umbrellas.
+INTERFACES = {"include/hocket/primitive.hpp": "core/wait"}
 
 
 def read(tree):
@@ -40,12 +42,16 @@ def parts_of(layers, layer):
 
 def layer_of(path):
     """The layer of a source or header, or None: tests, the lab and umbrellas are of none."""
+    if path in INTERFACES:
+        return INTERFACES[path].partition("/")[0]
     match = PLACE.match(path)
     return match.group("layer") if match else None
 
 
 def part_of(path, layers):
     """The part of a source or header. Where there is none, its layer."""
+    if path in INTERFACES:
+        return INTERFACES[path]
     match = PLACE.match(path)
     folder, _, rest = match.group("rest").partition("/")
     named = f"{match.group('layer')}/{folder}"

@@ -12,7 +12,7 @@ from .tree import Finding
 FAST = True
 REACH = 3  # lines
 # Where orders are defined or interpreted, not chosen.
-MEANING = ("include/hocket/base/detail/atomic.hpp", "include/hocket/model/", "src/model/")
+MEANING = ("include/hocket/base/seam/atomic.hpp", "include/hocket/model/", "src/model/")
 OPERATION = re.compile(r"\b(load|store|exchange|compare_exchange_(?:weak|strong)|fetch_(?:add|sub|and|or|xor)|"
                        r"test_and_set|fence|atomic_thread_fence|wait)\s*\(")
 ORDER = re.compile(r"\bmemory_order(?:_|::)(relaxed|consume|acquire|release|acq_rel|seq_cst)\b")

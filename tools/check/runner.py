@@ -11,7 +11,7 @@ from .tools import Unavailable
 from .tree import Tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RULES = ("layers", "cycles", "namespaces", "restricted", "size", "orderings", "public_includes", "doors", "collisions",
+RULES = ("layers", "cycles", "namespaces", "restricted", "size", "orderings", "public_includes", "doors", "seams", "collisions",
          "workplace", "links", "debugger", "errors", "sleeps", "executables", "options", "lazy_views", "formatting", "names", "prose", "spelling",
          "ctags", "headers", "weight")
 

@@ -13,13 +13,11 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-from check import runner, size  # noqa: E402 (the path comes first)
+from check import planted_seams, runner, size  # noqa: E402 (the path comes first)
+from check.planted import EXTENSION, LAYERS, ONCE, PARTS, header, page, parts, public, row, source  # noqa: E402
 from check.tools import Unavailable  # noqa: E402
 from check.tree import Tree  # noqa: E402
 
-LAYERS = "base:\ncore: base\ncontext: base\nfiber: base core context\n"
-PARTS = "base:\ncore: base\ncore/low: base | a.hpp\ncore/high: base core/low | b.hpp\nfiber: base core\n"
-ONCE = "#pragma once\n"
 HEAVY = ("algorithm", "filesystem", "future", "ranges", "regex")
 STYLE = (runner.ROOT / ".clang-format").read_text()
 ALLOWED = "tools/check/allowed.txt"
@@ -27,45 +25,17 @@ CTAGS = {".ctags.d/hocket.ctags": (runner.ROOT / ".ctags.d/hocket.ctags").read_t
 OPENED, CLOSED = "namespace hocket { inline namespace HOCKET_ABI {", "}}  // namespace hocket\n"
 
 
-def header(layer, text, name="a"):
-    return {f"include/hocket/{layer}/{name}.hpp": ONCE + text}
-
-
-def source(text, layer="core"):
-    return {f"src/{layer}/a.cpp": text}
-
-
-def parts():
-    """A layer with two parts, a public header of each, and another header of each."""
-    return {"layers.txt": PARTS, **header("core", ""), **header("core", "", "b"), **header("core/low/detail", ""),
-            **header("core/high/detail", "")}
-
-
 def sources(*texts):
     return [source(text) for text in texts]
-
-
-def row(name, text):
-    return {f"tools/check/{name}": text + "\n"}
 
 
 def long_function(lines):
     return "void f() {\n" + "  g();\n" * (lines - 2) + "}\n"
 
 
-def public(text, space="", path="core/a.hpp"):
-    """A header whose names are in hocket, or in a namespace below it."""
-    opened, closed = (f" namespace {space} {{", "}}}") if space else ("", "}}")
-    return {f"include/hocket/{path}": f"{ONCE}namespace hocket {{ inline namespace HOCKET_ABI {{{opened}\n{text}{closed}\n"}
-
-
 def extension(text, space="gc", path="gc/include/hocket/gc/a.hpp"):
     """A header of an extension, with names in a namespace below hocket."""
     return {f"ext/{path}": ONCE + f"namespace hocket {{ inline namespace HOCKET_ABI {{ namespace {space} {{\n{text}}}}}}}\n"}
-
-
-def page(*rows):
-    return {"docs/headers.md": "".join(f"| `{path}` | {', '.join(f'`{name}`' for name in names)} | x |\n" for path, *names in rows)}
 
 
 def indexed(text, b=None, **pages):
@@ -92,7 +62,6 @@ def knot(layer, nouns):
 
 PROGRAMS = {"dev": "#!/usr/bin/env python3\n", ".ci/run": "#!/usr/bin/env bash\n"}
 RELATIVE = "src/core/a.cpp\trelative\t3"
-EXTENSION = {"ext/gc/include/hocket/gc/a.hpp": ONCE}
 CONCEPT = "template <class T>\nconcept a = true;\n"
 ORDER = "// ORDER: release, pairs with the load in take()\n"
 
@@ -264,6 +233,7 @@ SAMPLES = {
          extension("// A.\nstruct a {};\n", "gc", "gc/include/hocket/gc/detail/a.hpp"),
          {**public("".join(f"// N.\nstruct a{n} {{}};\n" for n in range(11)), "primitive"),
           **page(("core/a.hpp", *(f"primitive::a{n}" for n in range(11))))}]),
+    "seams": planted_seams.SAMPLES,
     "collisions": (
         [page(("core/a.hpp", "channel"))],
         [page(("core/a.hpp", "clock")), page(("core/a.hpp", "errno"))]),

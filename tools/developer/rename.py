@@ -170,7 +170,7 @@ def public_names(checkout, paths):
     found = {}
     tree = Tree(checkout.root, {path: checkout.read(path) for path in [*paths, doors.PAGE] if path in checkout.paths})
     for path in paths:
-        if path.endswith((".hpp", ".h")) and "/detail/" not in path and re.match(r"include/|ext/(?:\w+/)+include/", path):
+        if path.endswith((".hpp", ".h")) and doors.is_public(path) and re.match(r"include/|ext/(?:\w+/)+include/", path):
             found.update((doors.spelled(*key), path) for key in doors.public_names(tree, path))
     for path, (_, listed) in doors.rows(tree).items():
         if path in paths:
@@ -186,7 +186,7 @@ def rows_of(plan, options):
     if options.record:
         return [rename_table.Row(options.old, spelled(options.old, change.new), options.record, options.remark)]
     if change.kind in ("member", "field"):
-        public = [path for path in change.declared if re.match(r"(?:include|ext/\w+/include)/", path) and "/detail/" not in path]
+        public = [path for path in change.declared if re.match(r"(?:include|ext/\w+/include)/", path) and doors.is_public(path)]
         return [rename_table.Row(change.old, change.new, change.kind, options.remark or public[0])] if public else []
     suffix = [*change.qualifier, change.old]
     return [rename_table.Row(name, spelled(name, change.new), "name", options.remark or path)

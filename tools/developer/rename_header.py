@@ -11,6 +11,8 @@ import os.path
 import posixpath
 import re
 
+from check import doors
+
 from . import cpp_tokens, parts, rename_table
 from .checkout import Checkout
 from .shell import Stop
@@ -83,7 +85,7 @@ class Move:
 def row_of(move):
     """The row of docs/renames.tsv, if programs may include the header."""
     headers = [re.fullmatch(r"(?:ext/\w+/)?include/(.+\.h(?:pp)?)", path) for path in (move.old, move.new)]
-    if all(headers) and "/detail/" not in move.old:
+    if all(headers) and doors.is_public(move.old):
         return rename_table.Row(headers[0].group(1), headers[1].group(1), "include", "")
     return None
 

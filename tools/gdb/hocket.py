@@ -4,7 +4,7 @@
   hocket-cells              every fiber that has a stack, raw coroutines too, and what it does: from the stacks alone
   hocket-frames             every frame of an unfinished task or generator, awaited or not
   hocket-bt [-all] WHICH    one backtrace from where it is suspended outward: its tasks, its own stack, whoever joins it
-  hocket-bt-record RECORD   the backtrace of a parked stack, from its record (context/detail/switch.hpp)
+  hocket-bt-record RECORD   the backtrace of a parked stack, from its record (context/seam/switch.hpp)
   hocket-core FILE          generate-core-file that does not lose the stacks of fibers
 
 WHICH is a number or an address of hocket-list, a name, or an expression: a join_handle or a coroutine<...> object.

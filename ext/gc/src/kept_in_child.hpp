@@ -1,6 +1,6 @@
 // What a list of threads becomes in a child by fork().
 #pragma once
-#include <hocket/base/detail/list.hpp>
+#include <hocket/base/seam/list.hpp>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {

@@ -1,6 +1,6 @@
 // Where the system has made the calling thread's stack.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {
 

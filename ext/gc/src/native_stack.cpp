@@ -1,11 +1,9 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
-#include <hocket/fiber/detail/called_stack.hpp>
-#include <hocket/fiber/detail/control_block.hpp>
-#include <hocket/fiber/detail/fiber_record.hpp>
+#include <hocket/fiber/seam/fiber_state.hpp>
 #include <hocket/gc/native_stack.hpp>
-#include <hocket/stack/detail/cells.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 
 #include "native_bounds.hpp"
 #include "registered_thread.hpp"

@@ -1,7 +1,7 @@
 // A thread that is registered with the world.
 #pragma once
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/gc/root.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {

@@ -1,5 +1,5 @@
-#include <hocket/base/detail/never_destroyed.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/gc/root.hpp>
 #include <hocket/gc/slot.hpp>
 

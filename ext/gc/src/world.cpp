@@ -1,8 +1,8 @@
-#include <hocket/base/detail/asleep.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/never_destroyed.hpp>
-#include <hocket/base/detail/signal_fence.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/base/seam/asleep.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
+#include <hocket/base/seam/signal_fence.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/gc/world.hpp>
 
 #include "kept_in_child.hpp"

@@ -2,9 +2,9 @@
 
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/fiber/await.hpp>
-#include <hocket/fiber/detail/fiber_record.hpp>
+#include <hocket/fiber/seam/fiber_state.hpp>
 #include <hocket/io/poll_fds.hpp>
 #include <hocket/runtime/blocking.hpp>
 #include <hocket/time/sleep.hpp>

@@ -4,8 +4,8 @@
 // mark. An eager body has no fiber of its own; its calls are the thread's.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/fiber/detail/control_block.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/fiber/seam/fiber_state.hpp>
 #include <hocket/hook/hook.hpp>
 #include <hocket/sync/event.hpp>
 

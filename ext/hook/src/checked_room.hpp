@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 extern "C" [[noreturn]] void __chk_fail() noexcept;
 

@@ -13,7 +13,7 @@
 #include "times.hpp"
 #include "watched_fds.hpp"
 
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 
 #include <algorithm>
 #include <array>

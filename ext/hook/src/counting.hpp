@@ -1,9 +1,9 @@
 // The counters of collect_statistics(). Each thread adds to one of a few sets, so workers seldom share a cache line.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/cache_line.hpp>
-#include <hocket/base/detail/platform/config.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/cache_line.hpp>
+#include <hocket/base/seam/platform/config.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <array>
 #include <cstddef>

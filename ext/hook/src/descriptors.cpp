@@ -10,7 +10,7 @@
 #include "socket_limits.hpp"
 #include "watched_fds.hpp"
 
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 #include <algorithm>
 #include <cerrno>

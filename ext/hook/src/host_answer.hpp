@@ -1,6 +1,6 @@
 // An answer of gethostbyname_r() and its family, which owns the buffer that the answer refers to.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 #include <cstddef>
 #include <netdb.h>

@@ -1,6 +1,6 @@
 #include "lookups.hpp"
 
-#include <hocket/runtime/detail/lookup_threads.hpp>
+#include <hocket/runtime/seam/detached_threads.hpp>
 
 #include "caller.hpp"
 #include "counting.hpp"

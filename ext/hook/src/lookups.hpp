@@ -16,7 +16,7 @@
 // lock while it allocates or starts a thread, where another library's hooks may suspend it. A child of fork() begins
 // with an empty queue, and its calls are not hooked.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/sync/event.hpp>
 
 #include <cstdint>

@@ -53,7 +53,7 @@
 // Thread safety. Any thread, any signal handler. A fiber that is given a connection by another one sees its mark,
 // because handing the connection over orders both. Orderings: see the .cpp file.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 #include "watched_fds.hpp"
 

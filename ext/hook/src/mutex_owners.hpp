@@ -3,7 +3,7 @@
 //
 // A table per thread, with open addressing, in pages of its own: an allocator may lock a mutex itself.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 #include <cstddef>
 #include <pthread.h>

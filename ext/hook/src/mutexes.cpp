@@ -18,10 +18,10 @@
 //
 // Hazard: if a task, or another coroutine outside of such a scope, waits for a mutex that a fiber of its thread holds,
 // then the thread blocks for ever, because that fiber cannot run. Detected cases are fatal.
-#include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/wait/detail/context_block.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/core/wait/seam/context_block.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/sync/event.hpp>
 

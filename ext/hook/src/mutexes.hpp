@@ -1,6 +1,6 @@
 // Thread mutexes that fibers own: see mutexes.cpp.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 

@@ -4,7 +4,7 @@
 // before main(), and jemalloc may call read() while the loader allocates. A statically linked program has no loader,
 // and is refused.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 #include <netdb.h>
 #include <poll.h>

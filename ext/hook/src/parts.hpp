@@ -1,6 +1,6 @@
 // The buffers of a scatter or gather call.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 #include <cstddef>
 #include <sys/types.h>

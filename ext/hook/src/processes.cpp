@@ -19,8 +19,7 @@
 #include "watched_fds.hpp"
 
 #include <hocket/fiber/await.hpp>
-#include <hocket/fiber/detail/fiber_flag.hpp>
-#include <hocket/fiber/detail/fiber_record.hpp>
+#include <hocket/fiber/seam/fiber_state.hpp>
 
 #include <pthread.h>
 #include <unistd.h>

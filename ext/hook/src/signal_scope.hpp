@@ -1,7 +1,7 @@
 // Whether a signal handler runs on this thread. In a handler a hooked call must not wait: the handler may have
 // interrupted a wait.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 

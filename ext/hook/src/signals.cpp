@@ -12,8 +12,8 @@
 
 #include "next.hpp"
 
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/fiber/detail/fiber_thread.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/fiber/seam/fiber_state.hpp>
 
 #include <array>
 #include <cerrno>

@@ -5,7 +5,7 @@
 // received over a unix socket. So the first wait asks the numbers below 1,024 once, and a message with descriptors
 // makes every later wait ask.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 

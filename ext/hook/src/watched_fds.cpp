@@ -1,6 +1,6 @@
 #include "watched_fds.hpp"
 
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/io/poll_fds.hpp>
 
 #include "signal_scope.hpp"

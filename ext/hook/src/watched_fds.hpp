@@ -20,7 +20,7 @@
 // take a lock that another thread held at the fork. Until the counters are zero, a close() by another handler of the
 // child finds that this is not the process that counted.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 #include <cstdint>
 #include <poll.h>

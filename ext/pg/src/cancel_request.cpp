@@ -1,6 +1,6 @@
 #include "cancel_request.hpp"
 
-#include <hocket/runtime/detail/detached_threads.hpp>
+#include <hocket/runtime/seam/detached_threads.hpp>
 
 #include <array>
 #include <memory>

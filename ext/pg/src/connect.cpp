@@ -6,7 +6,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/timeout_task.hpp>
-#include <hocket/net/detail/host_lookup.hpp>
+#include <hocket/net/seam/host_lookup.hpp>
 #include <hocket/pg/connection.hpp>
 #include <hocket/sync/pool.hpp>
 

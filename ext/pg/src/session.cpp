@@ -1,7 +1,7 @@
 #include "session.hpp"
 
-#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/forks.hpp>
 
 #include "cancel_request.hpp"
 #include "tls.hpp"

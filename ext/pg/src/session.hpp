@@ -52,8 +52,8 @@
 // destroyed after its transaction has ended sets no mark, and an operation that begins outside of a transaction clears
 // the mark.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/pg/error.hpp>
 #include <hocket/pool/connection_state.hpp>

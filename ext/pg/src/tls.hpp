@@ -4,7 +4,7 @@
 // that it has decrypted. The socket is not ready for these bytes: a wait for it would never end. So the reader asks
 // has_decrypted() before each wait, and reads on while it is true.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <postgresql/libpq-fe.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

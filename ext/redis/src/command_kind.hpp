@@ -5,7 +5,7 @@
 // command of a later server: then the connection is dropped at its return, and no other borrower sees the change. So
 // an incomplete list costs connections, and never gives a borrower the session of another one.
 #pragma once
-#include <hocket/base/detail/text_list.hpp>
+#include <hocket/base/seam/text_list.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

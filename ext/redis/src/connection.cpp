@@ -2,7 +2,7 @@
 
 #include <hocket/base/fatal.hpp>
 #include <hocket/coro/or_return.hpp>
-#include <hocket/net/detail/host_lookup.hpp>
+#include <hocket/net/seam/host_lookup.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/redis/error.hpp>
 #include <hocket/time/within.hpp>

@@ -1,6 +1,6 @@
 #include "session.hpp"
 
-#include <hocket/base/detail/forks.hpp>
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/io/poll_fds.hpp>
 

@@ -54,11 +54,11 @@
 // A forked child has a copy of the session and shares the socket. is_copy() finds the child by forks_so_far(). A copy
 // is broken, sends nothing, and does not shut the socket down.
 #pragma once
-#include <hocket/base/detail/text_list.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/text_list.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
-#include <hocket/redis/detail/reply.hpp>
+#include <hocket/redis/reply.hpp>
 
 #include "command_kind.hpp"
 

@@ -6,8 +6,8 @@
 //   - `deadline_after()` computes every deadline from a duration of the user. It saturates: `duration::max()` means
 //     "never", not "in the past".
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/time_point.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/time_point.hpp>
 #include <cstdint>
 #include <limits>
 #include <ratio>

@@ -1,6 +1,6 @@
 // The error codes of hocket, and the exception of a cancelled wait.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <system_error>
 #include <type_traits>
 

@@ -4,7 +4,7 @@
 // report misuse as a result. `fatal` passes a message and a remedy to the fatal handler, then aborts. The default
 // handler writes one line to standard error. It allocates nothing and takes no lock.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <source_location>
 #include <type_traits>
 

@@ -38,8 +38,8 @@
 // Cost. Without a source: none on the hot paths. With a source: each frame is an allocation of the source, where it
 // would be a few instructions.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/config.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <cstddef>
 #include <new>
 

@@ -2,7 +2,7 @@
 //
 // Do not use them for secrets.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -1,6 +1,6 @@
 // The concepts of operands of `co_await x` and `await(x)`.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <concepts>
 #include <coroutine>
 #include <utility>
@@ -95,7 +95,7 @@ concept leaves_result = !std::is_rvalue_reference_v<W> && requires(std::remove_r
   { w.leave_result() } noexcept -> std::same_as<bool>;
 };
 
-// An awaitable of hocket with another awaiter for tasks (core/wait/detail/wait_room.hpp), or an adaptor of one.
+// An awaitable of hocket with another awaiter for tasks (core/wait/seam/wait_room.hpp), or an adaptor of one.
 template <class A>
 concept has_awaiter_in_task = requires(A&& a) { std::forward<A>(a).await_in_task(); };
 

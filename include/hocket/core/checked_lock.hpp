@@ -16,7 +16,7 @@
 // At the other levels a checked_lock is the lock itself: not a byte or an instruction more.
 //
 // The check does not depend on timing: it is fatal even if the coroutine would not have to wait. In every build a ready
-// operation goes through the queue if the budget is used up (core/wait/detail/operation.hpp). Calls that never wait are
+// operation goes through the queue if the budget is used up (core/wait/seam/operation.hpp). Calls that never wait are
 // allowed under a lock: try_lock(), try_receive(), try_select(), unlock(), notify_one(). Awaiting a task is allowed,
 // too: it is a call, and the awaits in it are checked.
 //
@@ -29,8 +29,8 @@
 // Thread safety: that of `Mutex`. `name` is a literal, or outlives the lock. The idea is from the Linux kernel's
 // lockdep, with one rule.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/literal_name.hpp>
 #include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI {

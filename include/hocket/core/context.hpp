@@ -11,15 +11,15 @@
 //   - A context does not own its stop source: the owning scope or handle outlives the coroutines under it.
 //
 // Thread safety. A context is immutable after its construction, with two exceptions
-// (core/wait/detail/context_block.hpp). A block of code in a fiber that needs another context changes the fiber's own.
+// (core/wait/seam/context_block.hpp). A block of code in a fiber that needs another context changes the fiber's own.
 // At the end of a block, its context becomes equal to the one around it.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/context/detail/context_binding.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <source_location>
 #include <utility>
 
@@ -113,7 +113,7 @@ class context {
 
   // The address of coroutine(), for a thread that inspects `other` from outside. `other` may be released meanwhile, so
   // use the address for comparisons only. Null: no coroutine, or the system forbids the read
-  // (base/detail/copy_memory.hpp).
+  // (base/seam/copy_memory.hpp).
   static const void* coroutine_of(const context* other) noexcept;
 
   // The nearest context from this one upward that was not made for a block of code (child_with): the context of a

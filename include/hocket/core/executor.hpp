@@ -1,8 +1,8 @@
 // The executor: the interface through which primitives resume coroutines. loop and runtime are executors. Programs
 // refer to them through it and do not derive from it.
 #pragma once
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/runnable.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/runnable.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -14,7 +14,7 @@ class inbox;
 class registry;
 class timer_service;
 
-// The driver of a thread, and the inbox in which the thread sleeps (core/thread/detail/driver_slot.hpp).
+// The driver of a thread, and the inbox in which the thread sleeps (core/thread/seam/driver_slot.hpp).
 struct driver_access {
   driver_slot* slot = nullptr;
   inbox* sleeper = nullptr;

@@ -35,7 +35,7 @@
 // allocator.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -166,6 +166,21 @@ inline void release_frame(void* memory, std::size_t bytes) noexcept {
   --bin.free_places;
   bin.first = ::new (memory) kept_frame{bin.first};
 }
+
+// An allocator of the standard on this memory, for arrays that live as long as a wait.
+template <class T>
+struct frame_allocator {
+  using value_type = T;
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__, "frame memory has the alignment of operator new");
+
+  frame_allocator() noexcept = default;
+  template <class U>
+  frame_allocator(const frame_allocator<U>&) noexcept {}
+
+  T* allocate(std::size_t count) { return static_cast<T*>(allocate_frame(count * sizeof(T))); }
+  void deallocate(T* memory, std::size_t count) noexcept { release_frame(memory, count * sizeof(T)); }
+  friend bool operator==(const frame_allocator&, const frame_allocator&) noexcept { return true; }
+};
 
 }  // namespace detail
 

@@ -25,8 +25,8 @@
 // call is on the thread that drops the handle. Only a handle that is dropped because of another exception discards its
 // exception silently.
 #pragma once
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -34,8 +34,8 @@
 #include <cstdint>
 #include <source_location>
 
-#include <hocket/base/detail/platform/config.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/config.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -9,7 +9,7 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

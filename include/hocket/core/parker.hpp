@@ -6,8 +6,8 @@
 // Guarantees. Wakes are not counted: any number of them before a park() makes that park() return at once, and no later
 // one. A wake while no thread is parked is kept.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/time_point.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/time_point.hpp>
 #include <system_error>
 
 namespace hocket { inline namespace HOCKET_ABI {

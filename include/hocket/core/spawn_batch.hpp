@@ -27,7 +27,7 @@
 //
 // Cost. A batch takes 1 KiB in place, on a stack or in a frame, and no other memory.
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -1,8 +1,8 @@
 // Options for spawn().
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/base/detail/time_point.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/base/seam/time_point.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
@@ -21,7 +21,7 @@ struct spawn_options {
   duration hibernate_after = duration::max();  // fibers only: a fiber parked for longer is packed (fiber/hibernate.hpp)
   bool own_floating_point = false;             // fibers only: fiber/spawn.hpp
   bool migratable = false;                     // fibers only: fiber/spawn.hpp
-  bool daemon = false;                         // holds no drain: core/spawn/detail/daemon_group.hpp
+  bool daemon = false;                         // holds no drain: core/spawn/seam/daemon_group.hpp
   std::source_location location = std::source_location::current();
 };
 static_assert(detail::owns_nothing<spawn_options>);

@@ -47,7 +47,7 @@ class spawn_target {
   // The target below the scopes that the target's coroutines make.
   virtual spawn_target& for_scopes() noexcept { return for_children(); }
 
-  // The target of this target's daemons (core/spawn/detail/daemon_group.hpp). Throws bad_alloc. The default: there are
+  // The target of this target's daemons (core/spawn/seam/daemon_group.hpp). Throws bad_alloc. The default: there are
   // none, and a daemon is a coroutine like any other.
   virtual spawn_target& daemons() { return *this; }
   // enroll(), enroll_children() and leave() for daemons. By their daemon_group.

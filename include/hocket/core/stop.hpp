@@ -30,10 +30,10 @@
 //   - If the slot is emptied and filled with the same node between a load and its exchange, then the exchange succeeds.
 //     That is right, because the node is attached again.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/short_list.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/short_list.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

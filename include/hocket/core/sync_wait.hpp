@@ -4,10 +4,10 @@
 // wait. Meanwhile the thread runs the work that is posted to it: an awaited task runs on this thread.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
-#include <hocket/core/thread/detail/thread_executor.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
+#include <hocket/core/thread/seam/thread_executor.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <exception>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -11,12 +11,12 @@
 // task manager has cancelled it for its deadline. A killed coroutine unwinds in yield(). yield() reads no clock: it
 // does not check the coroutine's own deadline.
 #pragma once
-#include <hocket/base/detail/waited.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/base/seam/waited.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

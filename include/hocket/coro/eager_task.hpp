@@ -59,8 +59,9 @@
 // owner frees the frame, after `over`. After its exchange the body touches only the continuation that it posts, and
 // the owner cannot run before the post.
 #pragma once
-#include <hocket/core/wait/detail/lock_check.hpp>
-#include <hocket/core/wait/detail/wait_here.hpp>
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/coro/detail/eager_promise.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -11,7 +11,7 @@
 // This is std::ranges::elements_of with constructors (g++ 12 destroys aggregates twice in a co_yield), and without an
 // allocator.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -39,9 +39,9 @@
 // grant, that wait cannot end, and its receiver cannot be destroyed.
 #pragma once
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/spawn/detail/return_slot.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
@@ -295,7 +295,7 @@ template <class T = void>
   return {oneshot_sender<T>(state), oneshot_receiver<T>(state)};
 }
 
-// For two coroutines of one thread; see core/wait/detail/strength.hpp.
+// For two coroutines of one thread; see core/wait/seam/strength.hpp.
 namespace unsync {
 template <class T = void>
 [[nodiscard]] oneshot<T, strength::unsync> make_oneshot() {

@@ -14,7 +14,7 @@
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/base/result.hpp>
-#include <hocket/core/spawn/detail/outcome_kind.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
 #include <exception>
 #include <new>
 #include <type_traits>

@@ -11,7 +11,7 @@
 //
 // Guarantees.
 //   - join(), in_scope() and the destructor wait for every child, including children that children spawn meanwhile.
-//     When all have ended but daemons (core/spawn/detail/daemon_group.hpp), they cancel the daemons, and wait for them,
+//     When all have ended but daemons (core/spawn/seam/daemon_group.hpp), they cancel the daemons, and wait for them,
 //     too.
 //   - Children run on the executor of the code that makes the scope (of the target, in scope{target}), under the
 //     context of that code: a stop or a deadline of the parent also applies to the children.
@@ -34,14 +34,14 @@
 // Thread safety. A scope belongs to the code that made it. Its children may spawn on it, too. So may any thread, while
 // the thread knows that a child runs.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/core/context/detail/stop_link.hpp>
-#include <hocket/core/spawn/detail/daemon_slot.hpp>
-#include <hocket/core/spawn/detail/return_slot.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/stack_pin.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/coro/task.hpp>
 #include <optional>
 

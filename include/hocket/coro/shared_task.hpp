@@ -42,7 +42,7 @@
 //
 //   wait    1. reads the word; if `over`, takes the result; 2. reads it again under the mutex; if it is not `over`,
 //           enters the wait queue; 3. if the word was `idle`, launches the body.
-//   body    1. writes the result; 2. ends its run (core/spawn/detail/scheduled.hpp), which records whether there was an
+//   body    1. writes the result; 2. ends its run (core/spawn/seam/scheduled.hpp), which records whether there was an
 //           exception; 3. under the mutex: sets `over` and claims all waiters; 4. posts each granted waiter.
 // Lost wake-up: a waiter enters the queue under the same mutex under which the word becomes `over`.
 // Lifetime: the frame contains the run, which is counted like any scheduled coroutine: one reference for the body
@@ -50,8 +50,8 @@
 // frame. If the body never began, the last handle does. So a granted waiter may drop the last handle before all other
 // waiters are posted.
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/coro/detail/shared_promise.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

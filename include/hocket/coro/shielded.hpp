@@ -18,13 +18,13 @@
 //   - If shielded code waits without a deadline, then it may never end. Prevented by deadlines for its waits (within).
 //   - An eager_task that begins in shielded code must end there. If the next() of an async_generator is shielded, the
 //     scopes and eager tasks that its body keeps over a co_yield must end there, too.
-//   - On a copied stack, shielded() is fatal (core/wait/detail/stack_pin.hpp).
+//   - On a copied stack, shielded() is fatal (core/wait/seam/stack_hooks.hpp).
 //
 // Cost. For a task, a frame and a context; for a callable in a fiber, some stores, and a mutex twice. Code that is not
 // shielded pays nothing.
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
-#include <hocket/core/wait/detail/context_block.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
+#include <hocket/core/wait/seam/context_block.hpp>
 #include <hocket/coro/detail/kept_awaitable.hpp>
 #include <hocket/coro/task.hpp>
 

@@ -1,7 +1,7 @@
-// Spawns callables that return a task: the part of spawn() (core/spawn/detail/spawn.hpp) for tasks.
+// Spawns callables that return a task: the part of spawn() (core/spawn/seam/spawn.hpp) for tasks.
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
-#include <hocket/core/thread/detail/stand_in.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
+#include <hocket/core/thread/seam/stand_in.hpp>
 #include <hocket/coro/detail/awaited_call.hpp>
 #include <hocket/coro/task.hpp>
 

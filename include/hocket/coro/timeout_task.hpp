@@ -15,7 +15,7 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/result.hpp>
-#include <hocket/core/wait/detail/context_block.hpp>
+#include <hocket/core/wait/seam/context_block.hpp>
 #include <hocket/coro/task.hpp>
 #include <type_traits>
 

@@ -6,17 +6,17 @@
 // Result. await() returns the result of `co_await x`, and throws its exceptions. An rvalue reference becomes a value,
 // because its object may be destroyed by then.
 // Operands. Every C++20 awaitable: hocket's operations and tasks, and foreign awaitables with an await_suspend that
-// takes a std::coroutine_handle<> (core/spawn/detail/foreign_wait.hpp).
+// takes a std::coroutine_handle<> (core/spawn/seam/foreign_wait.hpp).
 //
 // On a plain thread await() blocks the thread, like sync_wait. It is fatal in a raw coroutine<> (its owner resumes it)
 // and in a coroutine that is being unwound. In a task it is fatal if it has to wait, and at check level `debug` always:
 // write co_await there. The fatal message names the remedy.
 #pragma once
-#include <hocket/base/detail/platform/attributes.hpp>
+#include <hocket/base/seam/platform/attributes.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/spawn/detail/foreign_wait.hpp>
+#include <hocket/core/spawn/seam/foreign_wait.hpp>
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/detail/off_stack_wait.hpp>
 #include <hocket/fiber/detail/park.hpp>
@@ -25,7 +25,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// Called when the budget is used up (core/wait/detail/budget.hpp). The running fiber passes through its executor's
+// Called when the budget is used up (core/wait/seam/budget.hpp). The running fiber passes through its executor's
 // queue. Returns the end of its next wait: a stop or a deadline, or none. Other callers do not pause, and a wait that
 // ignores a kill does not pause.
 [[gnu::cold, gnu::noinline]] wait_end pause_fiber(stop_level ignore, duration::rep until);

@@ -22,7 +22,7 @@
 // no fiber before.
 // Errors. In such a thread the call may throw std::bad_alloc.
 #pragma once
-#include <hocket/core/spawn/detail/return_slot.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <type_traits>
 #include <utility>

@@ -30,10 +30,10 @@
 // Errors. The constructor throws std::system_error if no stack is available, or the exception of the callable's move.
 // Resuming a coroutine that is empty, finished, running or another thread's is a programming error: fatal.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/base/detail/platform/prefetch.hpp>
-#include <hocket/core/spawn/detail/return_slot.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
 #include <hocket/fiber/detail/fiber_life.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
 #include <concepts>

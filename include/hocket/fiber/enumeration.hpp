@@ -44,8 +44,8 @@
 // Limits. can_enumerate_stacks() is false with the fallbacks `thread` and `ucontext`, and with AddressSanitizer, which
 // moves variables away from stacks.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/config.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

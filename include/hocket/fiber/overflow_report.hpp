@@ -13,7 +13,7 @@
 // - The message is about the stack that the faulting thread runs on: a coroutine's, or its innermost call_on_stack's.
 //   On the thread's own stack, where tasks run, the message names the thread.
 // - A stray pointer or index that hits the guard page of a stack with free space gets a message of its own. The
-//   high-water mark, the deepest write to that stack so far (stack/detail/high_water.hpp), then shows the free space.
+//   high-water mark, the deepest write to that stack so far (stack/seam/inspection.hpp), then shows the free space.
 //   If the pool does not measure, the mark is an upper bound, since earlier coroutines have left traces on that stack.
 // - After the message, and after any other fault at once, the previously installed handler runs as if it were the only
 //   handler (a sanitizer's, a virtual machine's, a crash reporter's). Without a previous handler the process dies by
@@ -32,7 +32,7 @@
 // - With HOCKET_BACKEND=thread, where fibers are threads of the operating system, nothing is installed or reported:
 //   their frames lie on guarded stacks of the system, and any debugger shows them.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -17,7 +17,7 @@
 // - Its stack is of stack_kind::own and does not hibernate. Any other kind, and hibernation, are fatal.
 // - Its yield goes through the worker and takes twice as long (22 ns against 11).
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -5,7 +5,7 @@
 //     run(everything_that_the_service_does);
 //     log(fiber_stack_statistics().high_water);   // bytes, of the deepest fiber of this thread
 //
-// stack/detail/high_water.hpp defines the measured use and its cost.
+// stack/seam/inspection.hpp defines the measured use and its cost.
 #pragma once
 #include <hocket/stack/stack_pool.hpp>
 

@@ -4,7 +4,7 @@
 // a std::array, a std::vector, a std::span of char, unsigned char or std::byte; for writing also text. A buffer owns
 // nothing: the memory stays valid until the operation that uses the buffer is over.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <iterator>
 #include <span>

@@ -33,7 +33,7 @@
 //
 // Thread safety: one operation at a time. The source outlives the reader, and no other code reads from it.
 #pragma once
-#include <hocket/base/detail/platform/algobase.hpp>
+#include <hocket/base/seam/platform/algobase.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/io/byte_stream.hpp>
 #include <hocket/io/detail/message_operation.hpp>

@@ -12,7 +12,7 @@
 //
 // Thread safety: one operation at a time. The sink outlives the writer.
 #pragma once
-#include <hocket/coro/detail/frame_allocator.hpp>
+#include <hocket/core/frame_memory.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/io/byte_stream.hpp>
 #include <utility>

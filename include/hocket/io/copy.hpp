@@ -15,12 +15,12 @@
 //
 // Cancellation. A cancelled or timed out copy loses the bytes that it has read and not written.
 #pragma once
-#include <hocket/base/detail/platform/algobase.hpp>
-#include <hocket/core/wait/detail/turn_check.hpp>
-#include <hocket/coro/detail/frame_allocator.hpp>
+#include <hocket/base/seam/platform/algobase.hpp>
+#include <hocket/core/frame_memory.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/timeout_task.hpp>
 #include <hocket/io/byte_stream.hpp>
+#include <hocket/io/detail/turn_check.hpp>
 #include <hocket/time/within.hpp>
 #include <type_traits>
 #include <vector>

@@ -28,8 +28,8 @@
 // bytes from the other, as the system has it.
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/detail/stream_operations.hpp>
+#include <hocket/primitive.hpp>
 #include <cstdint>
 #include <utility>
 

@@ -30,7 +30,7 @@
 // Cost. Each operation changes threads twice, which takes some 10 to 50 us. Transfer much data at a time. Operations
 // are templates of the pool's type, so a program compiles only the operations that it uses.
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/read_all.hpp>

@@ -20,8 +20,8 @@
 //
 // Cost: one poll(2) of the whole set. A wait adds one epoll_ctl(2) for each fd, and one poll(2) at each event.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
 #include <hocket/io/detail/fd_poll.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

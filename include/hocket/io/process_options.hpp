@@ -1,7 +1,7 @@
 // Options and exit status of a child process (process.hpp).
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/base/detail/text_list.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/base/seam/text_list.hpp>
 #include <cstdint>
 #include <span>
 #include <string_view>

@@ -1,7 +1,7 @@
 // An fd that is closed by the destruction of its owner: for example an fd that was received from another process,
 // before a stream or a file takes it: stream::adopt(fd.release()), file::adopt(...).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {

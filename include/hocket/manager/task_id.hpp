@@ -1,6 +1,6 @@
 // task_id, task_group: the numbers of managed coroutines, expected replies and groups.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>

@@ -41,7 +41,7 @@
 // coroutine that does not suspend, deadlines are late. With {.clock = &clock} deadlines use that clock, and pass inside
 // tick().
 //
-// Destruction. join() waits until the manager is empty. When only daemons (core/spawn/detail/daemon_group.hpp) are
+// Destruction. join() waits until the manager is empty. When only daemons (core/spawn/seam/daemon_group.hpp) are
 // left, it cancels them. The destructor closes the manager, fails its replies, kills its coroutines, and waits for
 // them: in a fiber, and on a thread if the manager's executor has threads of its own.
 //   - On a thread that drives the loop itself, no coroutine could run during such a wait. So the coroutines unwind at
@@ -60,12 +60,13 @@
 //
 // Complexity. By id, and setting a deadline: O(1). A group: O(its members). for_each() and counts(): O(places).
 #pragma once
-#include <hocket/core/context/detail/stop_link.hpp>
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/manager/detail/managed_place.hpp>
 #include <hocket/manager/detail/managed_wait.hpp>
 #include <hocket/manager/detail/manager_options.hpp>
 #include <hocket/manager/expectation.hpp>
+#include <hocket/primitive.hpp>
 #include <iterator>
 #include <optional>
 

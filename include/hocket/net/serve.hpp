@@ -62,7 +62,7 @@
 //
 // Thread safety. connections(), counts(): any thread. All other members: one thread at a time.
 #pragma once
-#include <hocket/base/detail/platform/unique_ptr.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/net/detail/server_core.hpp>
 #include <hocket/net/tcp.hpp>

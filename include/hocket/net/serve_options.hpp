@@ -1,6 +1,6 @@
 // Options and counts of a server (serve.hpp).
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/net/tcp.hpp>
 #include <exception>

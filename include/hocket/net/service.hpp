@@ -30,11 +30,11 @@
 //
 // Thread safety. end(): any thread, also in a coroutine. All other members: one thread at a time.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/unique_ptr.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/runtime/detail/shutdown_list.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/shutdown_list.hpp>
 #include <exception>
 #include <initializer_list>
 #include <string>

@@ -8,7 +8,7 @@
 //
 // For a server with all workers, limits and an orderly shutdown see net/serve.hpp; for waits, io/descriptor.hpp.
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/net/detail/socket_operations.hpp>
 #include <hocket/net/socket_stream.hpp>
 #include <chrono>

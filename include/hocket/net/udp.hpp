@@ -31,12 +31,12 @@
 //
 // Cancellation, thread safety: io/descriptor.hpp.
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
-#include <hocket/io/detail/message.hpp>
-#include <hocket/io/detail/retry_timer.hpp>
+#include <hocket/io/seam/transfer.hpp>
 #include <hocket/net/address.hpp>
+#include <hocket/net/detail/retry_timer.hpp>
 #include <array>
 #include <span>
 

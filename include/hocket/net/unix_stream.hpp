@@ -20,7 +20,7 @@
 // Cancellation, deadlines, thread safety: io/descriptor.hpp. Bytes and fds that were received before a cancel are the
 // operation's result. After a kill, the received fds are in the caller's span, and its elements close them.
 #pragma once
-#include <hocket/io/detail/passing.hpp>
+#include <hocket/io/seam/transfer.hpp>
 #include <hocket/net/socket_stream.hpp>
 #include <cstdint>
 #include <span>

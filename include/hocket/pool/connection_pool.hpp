@@ -45,9 +45,9 @@
 // Lifetime. Leases, drains and connects share the pool's state, and may outlive it: then their connections are closed.
 // The spawn target outlives the pool. The pool outlives the waits for it. options.clock outlives the leases.
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/pool/detail/pool_stages.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

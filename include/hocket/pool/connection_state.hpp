@@ -1,6 +1,6 @@
 // The state of a client's connection, which a connection_pool asks for at return and at lending.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

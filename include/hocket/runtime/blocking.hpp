@@ -28,9 +28,9 @@
 //
 // Cost. Two thread switches (10 to 50 us, by the system). No allocation beyond the callable's own.
 #pragma once
-#include <hocket/core/spawn/detail/return_slot.hpp>
-#include <hocket/core/spawn/detail/spawn.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/runtime/blocking_pool.hpp>
 #include <hocket/runtime/detail/blocking_job.hpp>
 

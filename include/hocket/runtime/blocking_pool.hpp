@@ -30,10 +30,9 @@
 // The pool of the process is never destroyed: its threads are not joined.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -7,14 +7,14 @@
 //
 // A turn has these steps, in this order:
 //   1. Takes the work that other threads posted.
-//   2. Polls the driver, if the loop waits for I/O (core/thread/detail/driver.hpp).
+//   2. Polls the driver, if the loop waits for I/O (core/thread/seam/driver.hpp).
 //   3. Fires due timers.
 //   4. Resumes ready coroutines, also the coroutines that become ready meanwhile. The limit is 64 in a turn, so that
 //      busy coroutines starve neither timers nor other threads.
 //
 // If no coroutine is ready, run() and run_for() park until a post, a due timer or ready I/O. Before the loop parks, and
 // in one turn of 1,024, it returns memory that the thread has not needed for a while
-// (core/thread/detail/housekeeping.hpp).
+// (core/thread/seam/housekeeping.hpp).
 //
 // Thread safety. spawn(), post(), stop() and the handles: any thread. Other functions: one thread at a time, which is
 // the loop's thread during the call. A later call may use another thread, unless a fiber has begun and not ended: a
@@ -42,7 +42,7 @@
 //   }
 //
 //   - No wake-up is lost. A post after the turn's look at the inbox is found by step 1, or its thread sees the
-//     announcement and wakes the parker (core/thread/detail/inbox.hpp).
+//     announcement and wakes the parker (core/thread/seam/inbox.hpp).
 //   - The steps are the same for all causes that end step 2, also for a spurious event. The host may watch by level or
 //     by edge.
 //   - A host that waits without step 1 is not woken. If step 3 is left out, step 5 does its work.
@@ -51,14 +51,14 @@
 //     not_supported.
 //
 // Destruction. The destructor refuses spawns from then on, kills the remaining coroutines, and runs them to their end
-// (they unwind, core/wait/detail/unwind.hpp). At check level `debug`, a log message (set_log_handler) first names each
+// (they unwind, core/wait/seam/unwind.hpp). At check level `debug`, a log message (set_log_handler) first names each
 // coroutine of a circle of coroutines that wait for one another. A coroutine that waits for a foreign awaitable cannot
 // be killed: that is fatal, and the message names the coroutine.
 #pragma once
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/spawn/detail/daemon_slot.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/runtime/detail/event_loop.hpp>
 
@@ -81,7 +81,7 @@ class loop final : public detail::event_loop, public spawn_target {
   ~loop();
 
   // Runs until no coroutine is left, or stop(). Parks while no coroutine is ready. When no coroutine but daemons
-  // (core/spawn/detail/daemon_group.hpp) is left, cancels the daemons. The other functions that run the loop leave them
+  // (core/spawn/seam/daemon_group.hpp) is left, cancels the daemons. The other functions that run the loop leave them
   // alone.
   void run();
 

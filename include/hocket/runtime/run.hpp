@@ -4,7 +4,7 @@
 //
 // Returns the result of f, or throws the exception that left f. Coroutines that f spawned and did not join are killed.
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/runtime/loop.hpp>
 

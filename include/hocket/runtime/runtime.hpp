@@ -15,7 +15,7 @@
 // A worker's turn has these steps, in this order:
 //   1. Takes the work that other threads posted to it.
 //   2. Takes the work that was posted to the runtime.
-//   3. Polls its driver, if it waits for I/O; not in each turn (core/thread/detail/driver.hpp).
+//   3. Polls its driver, if it waits for I/O; not in each turn (core/thread/seam/driver.hpp).
 //   4. Fires due timers.
 //   5. Resumes its fibers and other coroutines that are pinned to it: at most 64, first in, first out.
 //   6. Begins its forks: at most 64, last in, first out; a single fork if pinned coroutines are still ready.
@@ -33,7 +33,7 @@
 //
 // Shutdown. shutdown() ends a runtime in order: refuse, drain, cancel, kill, each with a time limit, and reports the
 // rest. The destructor refuses further spawns, kills the remaining coroutines (they unwind,
-// core/wait/detail/unwind.hpp), waits for their end, and joins the threads. At check level `debug`, a log message
+// core/wait/seam/unwind.hpp), waits for their end, and joins the threads. At check level `debug`, a log message
 // (set_log_handler) first names each coroutine of a circle of coroutines that wait for one another, which is found as
 // in dump(). The destructor is fatal in a coroutine of the runtime, or in a blocking call of such a coroutine. A
 // coroutine that waits for a foreign awaitable cannot be killed: the destructor waits for it.
@@ -48,7 +48,7 @@
 // has moved the clock, and each worker then looks at its timers. Such a clock may move at any time. A due timer fires
 // some time after the call.
 #pragma once
-#include <hocket/base/detail/platform/unique_ptr.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <hocket/runtime/detail/runtime_options.hpp>

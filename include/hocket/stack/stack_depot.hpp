@@ -33,7 +33,7 @@
 //
 // Decay. The lowest warm_ of a period is the number of unneeded stacks. At the end of the period that many are
 // released, except the stacks to keep. maintain() and every exchange check whether a period is over. Loops call
-// maintain() before they sleep (core/thread/detail/housekeeping.hpp).
+// maintain() before they sleep (core/thread/seam/housekeeping.hpp).
 //
 // Limits. The depot counts lent stacks, which is exact for a single pool. With several pools, the depot is *crowded* if
 // the lent stacks, together with the free stacks that these pools may keep, could reach the limit. Then pools keep
@@ -57,10 +57,10 @@
 //
 // Members below are grouped by the lock. A pool's magazines and run belong to its thread alone.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/stack/stack_options.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -28,8 +28,8 @@
 // the code of coroutines with -fstack-clash-protection. On riscv64 a guard is 64 KiB, because g++ before 15 and clang
 // before 20 accept that option there without an effect.
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/base/detail/time_point.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/base/seam/time_point.hpp>
 #include <cstddef>
 #include <cstdint>
 
@@ -68,7 +68,7 @@ struct stack_options {
   stack_layout layout = stack_layout::guarded;
   std::size_t limit_bytes = 0;  // the limit in bytes of stack_size; 0: no limit. The lower of both limits applies
   at_limit when_full = at_limit::error;
-  bool measure = false;        // for a pool's own depot: stack_statistics::high_water (stack/detail/high_water.hpp)
+  bool measure = false;        // for a pool's own depot: stack_statistics::high_water (stack/seam/inspection.hpp)
   std::size_t keep = 64;       // free stacks that decay leaves warm
   std::size_t keep_bytes = 0;  // bytes of stack_size that decay leaves warm. The higher of both applies
   duration decay = std::chrono::seconds(1);  // stacks not needed for this time are released; max(): never

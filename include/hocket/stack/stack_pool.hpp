@@ -5,9 +5,9 @@
 // Thread safety. A pool belongs to one thread and is not synchronised. Any number of pools may share one depot. A stack
 // may be released to another pool of the depot that it was acquired from.
 #pragma once
-#include <hocket/base/detail/platform/poison.hpp>
-#include <hocket/base/detail/platform/prefetch.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -75,7 +75,7 @@ class stack_pool {
   static stack_ref stack_of(void* cell) noexcept { return stack_depot::stack_of(cell); }
   static std::byte* top_of(void* cell) noexcept { return stack_depot::top_of(cell); }
 
-  // Sets whether every released stack is measured from now on (stack/detail/high_water.hpp).
+  // Sets whether every released stack is measured from now on (stack/seam/inspection.hpp).
   void measure_use(bool on) noexcept { measures_ = on; }
 
   // Returns whether its stacks are of stack_layout::copied.

@@ -26,7 +26,7 @@
 // acquire() fails with not_enough_memory, and at_limit::wait does not wait for it. Magazines and the images of packed
 // stacks are on the heap. Fibers on a source's memory do not hibernate.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI {

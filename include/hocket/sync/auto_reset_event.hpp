@@ -20,7 +20,7 @@
 //
 // For a condition that stays true use event. To count set() calls use a semaphore.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/baton.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -33,17 +33,16 @@
 // Cost. Each arrival holds an inner mutex for a few operations, the last arrival for a few per waiter. It wakes the
 // waiters after the unlock.
 //
-// unsync::barrier is for one thread; see core/wait/detail/strength.hpp.
+// unsync::barrier is for one thread; see core/wait/seam/strength.hpp.
 //
 // Implementation. The inner mutex guards everything. A linked waiter counts as one arrival, so a waiter that leaves the
 // queue undoes one. The phase ends at the arrival that makes the count equal to the parties. This arrival marks every
 // linked waiter as passed, claims the waits under the mutex, and posts the grants after it. If a stop ended a wait
-// before, the wait finds the mark (has_it() in core/wait/detail/operation.hpp), and its detach() undoes no arrival. No
+// before, the wait finds the mark (has_it() in core/wait/seam/operation.hpp), and its detach() undoes no arrival. No
 // coroutine resumes before the mutex is unlocked, so a resumed coroutine may destroy the barrier.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
+#include <hocket/primitive.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -49,7 +49,7 @@
 //
 // Implementation: sync/detail/publication.hpp. Item n is in place n modulo the number of places.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/item_ring.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/publication.hpp>

@@ -61,10 +61,10 @@
 //
 // Under the mutex, the operation claims the wait of its partner. After that nothing else ends this wait, and its memory
 // stays valid until the grant is posted, so the item can be moved. The grant is posted after the unlock
-// (core/wait/detail/grant.hpp). A wait that cannot be claimed is skipped, so an ended wait at the head of a queue never
+// (core/wait/seam/grant.hpp). A wait that cannot be claimed is skipped, so an ended wait at the head of a queue never
 // blocks the others. An ended wait unlinks itself under the mutex, so its item is not moved later.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/channel_exchange.hpp>
 #include <hocket/sync/detail/places.hpp>
 #include <hocket/sync/detail/sent_item.hpp>

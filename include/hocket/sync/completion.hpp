@@ -50,7 +50,7 @@
 // reset() destroys the outcome, clears the event, and then advances the word to the next round. If the round is
 // unclaimed, reset() advances the word at once.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/event_core.hpp>
 #include <optional>
 

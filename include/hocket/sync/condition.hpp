@@ -37,7 +37,7 @@
 //
 // Complexity. notify_one() takes O(1), notify_all() O(n). Each waiter is woken once.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/condition_core.hpp>
 #include <hocket/sync/mutex.hpp>
 

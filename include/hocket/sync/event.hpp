@@ -16,7 +16,7 @@
 // Lifetime. A waiter that was let through may destroy the event if there is no other waiter and no later set().
 // Destroying an event that has a waiter is fatal at check level `debug`.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/event_core.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -23,12 +23,12 @@
 // Errors. Counting below zero is fatal. Destroying a latch that has a waiter is fatal at check level `debug`.
 //
 // A latch is used once. For phase after phase use a barrier. unsync::latch is for one thread; see
-// core/wait/detail/strength.hpp.
+// core/wait/seam/strength.hpp.
 //
 // Implementation. The counts are read-modify-writes of one word, so the last one is ordered after all others. The last
 // one alone sets the event (sync/detail/event_core.hpp), and touches nothing after that.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/event_core.hpp>
 #include <cstddef>
 #include <cstdint>

@@ -33,7 +33,7 @@
 //
 // Sources. C. A. R. Hoare, Monitors, 1974. Waits have Mesa's semantics: test the predicate again after every wait.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/condition_core.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>

@@ -30,9 +30,9 @@
 // Limits. The checks do not distinguish code outside of scheduled coroutines, nor the children of a when_all. A
 // generator or a raw coroutine locks for the coroutine that resumes it.
 //
-// unsync::mutex is for the coroutines of one thread; see core/wait/detail/strength.hpp.
+// unsync::mutex is for the coroutines of one thread; see core/wait/seam/strength.hpp.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/baton.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>

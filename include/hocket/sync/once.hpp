@@ -29,7 +29,7 @@
 //
 // Lifetime. The once must outlive its turns and the waits for them.
 //
-// Thread safety. Any thread. unsync::once is for one thread; see core/wait/detail/strength.hpp.
+// Thread safety. Any thread. unsync::once is for one thread; see core/wait/seam/strength.hpp.
 //
 // Implementation. The turn is a baton (sync/detail/baton.hpp). A word beside it says whether the work is done. done()
 // sets the word, and then hands the baton over until there is no waiter. After that no coroutine owns the baton. A
@@ -37,7 +37,7 @@
 // the word too early and is linked after done() has served the queue, then no done() wakes it. Prevented by the baton,
 // which is free or becomes free: the caller takes it, or the caller in front of it hands it over.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/baton.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <utility>

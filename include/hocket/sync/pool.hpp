@@ -30,8 +30,8 @@
 // Lifetime. The pool must outlive its leases and the waits for them. Its earlier destruction is fatal.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/idle_list.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
 #include <cstddef>

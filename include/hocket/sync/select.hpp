@@ -27,7 +27,7 @@
 // given, cyclically. So each possible operation of n is chosen in at least one of n cases, and none starves, however
 // often the others are possible. The probabilities may differ: if the first two of four are possible, the second is
 // chosen in one of four cases. A select that waits is granted by the first event. select_in_order() always begins at
-// the first operation: for a stop, or for news that take priority over work. core/thread/detail/chance.hpp describes
+// the first operation: for a stop, or for news that take priority over work. sync/detail/chance.hpp describes
 // the source of chance, and its replay.
 //
 // Do not. Send one object by two operations of a select, if one of them moves the object when its wait begins: fatal.
@@ -44,8 +44,8 @@
 // operations begin again, each at the end of its line.
 #pragma once
 #include <hocket/core/choice.hpp>
-#include <hocket/core/thread/detail/chance.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
+#include <hocket/sync/detail/chance.hpp>
 #include <initializer_list>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -136,7 +136,7 @@ class selecting {
   {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (fail_arm(arm<I>(arms_)), ...); }(indices);
   }
-  // Of all arms: core/wait/detail/operation.hpp.
+  // Of all arms: core/wait/seam/operation.hpp.
   static constexpr std::size_t address_lists = (0 + ... + (lists_addresses<Ops> ? 1 : 0));
   template <class Visit>
   void visit_address_lists(Visit&& visit) const noexcept {

@@ -29,7 +29,7 @@
 //
 // Implementation: sync/detail/permit_line.hpp.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
 #include <cstddef>
 #include <utility>

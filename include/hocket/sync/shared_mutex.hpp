@@ -33,12 +33,12 @@
 //
 // Cost. All readers write to one word: if many threads hold the mutex only briefly, a plain mutex costs no more.
 //
-// unsync::shared_mutex is for the coroutines of one thread; see core/wait/detail/strength.hpp.
+// unsync::shared_mutex is for the coroutines of one thread; see core/wait/seam/strength.hpp.
 //
 // Implementation. A queue of waiters for permits (sync/detail/permit_line.hpp): a reader takes one permit, a writer
 // all.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/holder.hpp>
 #include <hocket/sync/detail/permit_line.hpp>
 #include <utility>

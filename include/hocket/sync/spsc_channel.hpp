@@ -50,7 +50,7 @@
 //
 // Implementation: sync/detail/spsc_core.hpp.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/item_ring.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/spsc_core.hpp>

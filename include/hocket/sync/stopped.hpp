@@ -28,9 +28,9 @@
 //   a stop was requested      attach() reports the stop, and no other thread has the node: begin() grants the waiter
 //   before begin()
 #pragma once
-#include <hocket/base/detail/waited.hpp>
+#include <hocket/base/seam/waited.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI {

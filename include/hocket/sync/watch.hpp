@@ -38,7 +38,7 @@
 //
 // Implementation: sync/detail/publication.hpp.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
 #include <hocket/sync/detail/publication.hpp>
 #include <utility>

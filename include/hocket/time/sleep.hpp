@@ -36,9 +36,9 @@
 //                   runs, grant() finds the wait decided, and drops the hold that keeps the alarm's memory
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/waited.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/base/seam/waited.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI {

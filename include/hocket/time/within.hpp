@@ -19,7 +19,7 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

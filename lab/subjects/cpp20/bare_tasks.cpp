@@ -8,7 +8,7 @@
 //                       on on another thread: by a call of hocket::this_thread(), and a slot of what it gives
 //
 // bare-task-accessor-clang is this file, compiled by clang++.
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <coroutine>
 #include <exception>

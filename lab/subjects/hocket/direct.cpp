@@ -2,7 +2,7 @@
 // boost_context_direct.cpp do. The last one goes to the first, or to the owner when the rounds are done.
 //
 // Who goes on is told the record of the one that came to it. In a ring that is always the one before.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 #include "managed.hpp"

@@ -1,5 +1,5 @@
 // hocket's machine switch alone.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include "routine.hpp"
 

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/logical_thread.hpp>
+#include <hocket/base/seam/logical_thread.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/coarse_clock.hpp>
+#include <hocket/base/seam/coarse_clock.hpp>
 
 #include <chrono>
 #include <time.h>

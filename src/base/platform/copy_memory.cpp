@@ -1,5 +1,5 @@
 // Linux: process_vm_readv.
-#include <hocket/base/detail/copy_memory.hpp>
+#include <hocket/base/seam/copy_memory.hpp>
 
 #include <sys/uio.h>
 #include <unistd.h>

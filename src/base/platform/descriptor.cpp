@@ -1,6 +1,6 @@
 #include "base/platform/descriptor.hpp"
 
-#include <hocket/base/detail/platform/raw_calls.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
 
 #include <cerrno>
 #include <poll.h>

@@ -1,6 +1,6 @@
 #include "base/platform/entropy.hpp"
 
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 #include <sys/random.h>
 #include <time.h>

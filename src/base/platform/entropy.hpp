@@ -1,6 +1,6 @@
 // Where seeds come from on this system.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,9 +1,9 @@
 // The heavy half of an asymmetric fence: Linux's membarrier(2), which interrupts each processor that runs a thread of
 // this process, and so puts a full fence into it. Another kernel, or a sandbox that forbids the call: both halves are
 // full fences.
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/forks.hpp>
 
 #include <sys/syscall.h>
 #include <unistd.h>

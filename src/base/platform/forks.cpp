@@ -1,6 +1,6 @@
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/sleepers.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/forks.hpp>
 
 #include <pthread.h>
 #include <unistd.h>

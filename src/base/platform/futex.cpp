@@ -1,5 +1,5 @@
 // Linux futexes: the one way in which hocket blocks a thread. And the hint for the moments in which it spins.
-#include <hocket/base/detail/asleep.hpp>
+#include <hocket/base/seam/asleep.hpp>
 
 #include <algorithm>
 #include <cerrno>

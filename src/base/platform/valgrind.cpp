@@ -1,4 +1,4 @@
-#include <hocket/base/detail/valgrind.hpp>
+#include <hocket/base/seam/valgrind.hpp>
 
 // Its requests are assembly, which a portable build has none of.
 #if __has_include(<valgrind/valgrind.h>) && !HOCKET_PORTABLE

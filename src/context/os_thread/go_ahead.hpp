@@ -1,7 +1,7 @@
 // One thread's permission to go on, given once: take() returns when give() was called, and sees what the giver wrote.
 // The taker may destroy it at once: after the store the giver uses its address only.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {
 

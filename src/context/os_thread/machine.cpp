@@ -11,10 +11,10 @@
 // which are given up as the contract has it. The other joins it before it goes on: then destructors of thread_local
 // objects have run, no thread is ever left behind, and still only one runs at a time.
 //
-// The logical thread goes from hand to hand with the go_ahead (base/detail/logical_thread.hpp).
-#include <hocket/base/detail/logical_thread.hpp>
+// The logical thread goes from hand to hand with the go_ahead (base/seam/logical_thread.hpp).
 #include <hocket/base/fatal.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/base/seam/logical_thread.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include "context/os_thread/go_ahead.hpp"
 

@@ -1,4 +1,4 @@
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include <cstdint>
 #include <cstdlib>

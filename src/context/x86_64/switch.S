@@ -1,4 +1,4 @@
-// The out-of-line switch and the entry of a fresh stack, x86-64 System V. The record is context/detail/switch.hpp's.
+// The out-of-line switch and the entry of a fresh stack, x86-64 System V. The record is context/seam/switch.hpp's.
 //
 // hocket_switch(rdi = the record to go on at, rsi = transfer) returns rax = the other's record, rdx = its transfer.
 // At every landing rax and rdx hold these two, whichever form was used on the other side.

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/copy_memory.hpp>
+#include <hocket/base/seam/copy_memory.hpp>
 #include <hocket/core/context.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

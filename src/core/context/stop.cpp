@@ -1,5 +1,5 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/context/detail/stop_link.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

@@ -1,4 +1,4 @@
-#include <hocket/core/context/detail/stop_link.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
 
 #include <algorithm>
 

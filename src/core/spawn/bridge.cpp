@@ -3,9 +3,9 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/spawn/detail/bridge.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
 #include <hocket/core/yield.hpp>
 
 #include <exception>

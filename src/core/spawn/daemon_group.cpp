@@ -1,4 +1,4 @@
-#include <hocket/core/spawn/detail/daemon_group.hpp>
+#include <hocket/core/spawn/seam/daemon_group.hpp>
 
 #include <memory>
 

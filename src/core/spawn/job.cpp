@@ -1,7 +1,7 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn/detail/job.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

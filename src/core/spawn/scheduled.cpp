@@ -1,11 +1,11 @@
 #include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/registry.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/observed.hpp>
-#include <hocket/core/wait/detail/wait_room.hpp>
+#include <hocket/core/spawn/seam/registry.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/observed.hpp>
+#include <hocket/core/wait/seam/wait_room.hpp>
 
 #include <memory>
 #include <new>

@@ -1,7 +1,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

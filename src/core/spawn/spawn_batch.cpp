@@ -1,5 +1,5 @@
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/core/spawn_batch.hpp>
 
 #include <algorithm>

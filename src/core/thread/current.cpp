@@ -1,5 +1,5 @@
-#include <hocket/base/detail/logical_thread.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/base/seam/logical_thread.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <exception>
 

@@ -1,7 +1,7 @@
-#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/driver.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/driver.hpp>
 
 #include <array>
 #include <cstdio>

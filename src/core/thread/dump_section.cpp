@@ -1,6 +1,6 @@
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/base/detail/per_process.hpp>
-#include <hocket/core/thread/detail/dump_section.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/base/seam/per_process.hpp>
+#include <hocket/core/thread/seam/dump_section.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {

@@ -1,7 +1,7 @@
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
-#include <hocket/core/thread/detail/stealable_queue.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
+#include <hocket/core/thread/seam/stealable_queue.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

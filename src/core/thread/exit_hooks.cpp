@@ -1,7 +1,7 @@
 // What runs at the end of a thread, where code on any stack runs on the thread itself.
 #include "core/thread/unloading.hpp"
 
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {

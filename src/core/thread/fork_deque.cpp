@@ -1,5 +1,5 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/fork_deque.hpp>
+#include <hocket/core/thread/seam/fork_deque.hpp>
 
 #include <new>
 

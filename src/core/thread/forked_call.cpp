@@ -1,5 +1,5 @@
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

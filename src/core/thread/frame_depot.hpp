@@ -9,11 +9,11 @@
 //
 // The bound, where no limit is set: every frame on a shelf was in use at some time, all of them at once; and what
 // decay leaves of them was taken and left in the last period. So a storm of spawns finds the frames of the one before
-// it here, however many these are. Threads that run no loop keep no house (core/thread/detail/housekeeping.hpp). For
+// it here, however many these are. Threads that run no loop keep no house (core/thread/seam/housekeeping.hpp). For
 // them each 64th magazine that is left does, so the depot shrinks while anybody uses frames.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/frame_memory.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

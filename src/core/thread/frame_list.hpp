@@ -3,7 +3,7 @@
 //
 // Each piece begins with a link. A piece is linked when it is allocated from the heap, and unlinked when it is freed.
 // Recycling a frame changes no list. The first word of a piece tells its use:
-//   - A coroutine that has not finished begins with its resume function (core/thread/detail/frame.hpp).
+//   - A coroutine that has not finished begins with its resume function (core/thread/seam/frame.hpp).
 //   - A free frame begins with a link of its thread or the depot, or null.
 //   - Other users of frame memory begin with other data.
 //
@@ -13,7 +13,7 @@
 // A debugger finds the lists by their name, `hocket::frame_lists`, in a live process and in a core file alike
 // (tools/gdb/hocket_gdb/pieces.py). It may find one half changed.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>

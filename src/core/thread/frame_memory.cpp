@@ -1,6 +1,6 @@
 #include <hocket/base/memory_source.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/thread/detail/housekeeping.hpp>
+#include <hocket/core/thread/seam/housekeeping.hpp>
 
 #include "core/thread/frame_depot.hpp"
 

@@ -1,5 +1,5 @@
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/thread/detail/housekeeping.hpp>
+#include <hocket/core/thread/seam/housekeeping.hpp>
 
 #include "core/thread/frame_depot.hpp"
 

@@ -1,4 +1,4 @@
-#include <hocket/core/thread/detail/inbox.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

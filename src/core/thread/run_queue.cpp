@@ -1,5 +1,5 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
 
 #include <bit>
 #include <new>

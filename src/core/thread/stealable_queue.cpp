@@ -1,5 +1,5 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/stealable_queue.hpp>
+#include <hocket/core/thread/seam/stealable_queue.hpp>
 
 #include <algorithm>
 #include <new>

@@ -1,6 +1,6 @@
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/driver.hpp>
-#include <hocket/core/thread/detail/thread_executor.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/driver.hpp>
+#include <hocket/core/thread/seam/thread_executor.hpp>
 
 #include <new>
 

@@ -1,7 +1,7 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

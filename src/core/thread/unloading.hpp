@@ -1,6 +1,6 @@
 // Whether the library that hocket is a part of is being unloaded.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,9 +1,9 @@
-#include <hocket/base/detail/coarse_clock.hpp>
+#include <hocket/base/seam/coarse_clock.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/wait/detail/budget.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/seam/budget.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 #include <algorithm>
 #include <exception>

@@ -1,7 +1,7 @@
 #include <hocket/core/checked_lock.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
 
 #include <cstdio>
 

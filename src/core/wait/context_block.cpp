@@ -1,6 +1,6 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/wait/detail/context_block.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/core/wait/seam/context_block.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
 
 #include <utility>
 

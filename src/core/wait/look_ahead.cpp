@@ -1,7 +1,7 @@
 // The memory of waits that end soon, asked for early. Where thousands wait, it has left the caches.
-#include <hocket/base/detail/platform/prefetch.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 

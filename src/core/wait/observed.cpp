@@ -16,9 +16,9 @@
 // *A callback removes its own observer* and would wait for itself. Prevented by the list of the visits that a thread is
 // in: the removal does not wait for those. *A seat is used again while a removal waits for it*: the removal would wait
 // for the next observer's callbacks. Prevented by `taken`, which the removal gives up last.
-#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {

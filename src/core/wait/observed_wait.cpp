@@ -2,8 +2,9 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/seam/observed.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 #include <exception>
 #include <new>

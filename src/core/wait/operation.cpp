@@ -1,6 +1,6 @@
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
 
 #include <new>
 

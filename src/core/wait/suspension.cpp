@@ -2,12 +2,12 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/lock_check.hpp>
-#include <hocket/core/wait/detail/observed.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
-#include <hocket/core/wait/detail/wait_room.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/lock_check.hpp>
+#include <hocket/core/wait/seam/observed.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/core/wait/seam/wait_room.hpp>
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/wait_queue.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 

@@ -1,6 +1,6 @@
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/wait/detail/strand_state.hpp>
-#include <hocket/core/wait/detail/wait_room.hpp>
+#include <hocket/core/wait/seam/strand_state.hpp>
+#include <hocket/core/wait/seam/wait_room.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

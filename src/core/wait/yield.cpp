@@ -1,7 +1,7 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/stealable_queue.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/thread/seam/stealable_queue.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/core/yield.hpp>
 #include <memory>
 

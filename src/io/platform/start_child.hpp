@@ -17,7 +17,7 @@
 // The C library's clone() needs no assembly of ours: it calls a function on the new stack.
 #pragma once
 #include <hocket/io/process_options.hpp>
-#include <hocket/runtime/detail/signal_count.hpp>
+#include <hocket/runtime/seam/signal_table.hpp>
 #include <sys/types.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

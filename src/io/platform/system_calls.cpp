@@ -1,6 +1,6 @@
 #include <io/platform/system_calls.hpp>
 
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 #include <algorithm>
 #include <csignal>

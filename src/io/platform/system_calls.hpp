@@ -4,7 +4,7 @@
 //
 // Sanitizers must see the calls, which they do through the C library.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 #include <cerrno>
 #include <cstddef>

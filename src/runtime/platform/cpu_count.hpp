@@ -1,6 +1,6 @@
 // How many CPUs the process may use.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <string>
 

@@ -1,9 +1,9 @@
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/asleep.hpp>
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/base/detail/own_fds.hpp>
-#include <hocket/base/detail/platform/raw_calls.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/asleep.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/base/seam/own_fds.hpp>
+#include <hocket/base/seam/platform/raw_calls.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // _Unwind_Backtrace. It takes no lock where libgcc (12 and later) finds tables by _dl_find_object (glibc 2.35). Where
 // it would take the lock of the loader, which the interrupted code may hold, no callers are known.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <array>
 #include <cstddef>
 #include <cstdint>

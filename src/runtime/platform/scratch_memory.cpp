@@ -1,4 +1,4 @@
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 #include "runtime/platform/scratch_memory.hpp"
 

@@ -1,6 +1,6 @@
 // Memory from the system, past the allocator: for those who look at a program that may stand still in the allocator.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

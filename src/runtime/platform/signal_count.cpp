@@ -1,7 +1,7 @@
 #include <hocket/runtime/detail/signal_count.hpp>
 
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/base/seam/mutex.hpp>
 
 #include <array>
 #include <cerrno>

@@ -2,9 +2,9 @@
 //
 // Written before the handler is installed, and read by it: `before` and `told`. So a fault that comes while another
 // thread installs the handler finds them whole.
-#include <hocket/stack/detail/fault.hpp>
+#include <hocket/stack/seam/fault.hpp>
 
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 #include <algorithm>
 #include <cerrno>

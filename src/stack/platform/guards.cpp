@@ -1,6 +1,6 @@
 // Linux: guards, as markers or by mprotect.
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/own_fds.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/own_fds.hpp>
 
 #include "stack/platform/advice.hpp"
 

@@ -1,7 +1,7 @@
 // Linux: mmap and madvise.
 #include "stack/memory.hpp"
 
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 #include "stack/platform/advice.hpp"
 

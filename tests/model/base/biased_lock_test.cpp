@@ -1,5 +1,5 @@
 // A biased lock between its owner and a borrower, under every schedule.
-#include <hocket/base/detail/biased_lock.hpp>
+#include <hocket/base/seam/biased_lock.hpp>
 
 #include "verdict.hpp"
 

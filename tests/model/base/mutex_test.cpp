@@ -1,6 +1,6 @@
 // The threads' mutex under every schedule: the library's own file, found by another path than the stand-in that the
 // other models use. Under the model a thread does not look for a while before it sleeps.
-#include <base/detail/mutex.hpp>
+#include <base/seam/mutex.hpp>
 
 #include <optional>
 

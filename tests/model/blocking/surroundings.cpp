@@ -1,6 +1,6 @@
 // The system calls of a blocking_pool: under the model they do nothing.
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/runtime/detail/signal_count.hpp>
 
 #include "runtime/platform/thread_name.hpp"

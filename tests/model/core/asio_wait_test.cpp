@@ -4,7 +4,7 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include "core/kept.hpp"
 #include "sync/waits.hpp"

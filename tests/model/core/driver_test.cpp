@@ -1,8 +1,8 @@
-// An owner that sleeps in a driver (core/thread/detail/driver.hpp), under every schedule: what others post and what
+// An owner that sleeps in a driver (core/thread/seam/driver.hpp), under every schedule: what others post and what
 // comes from outside is seen, whichever of the two ends the sleep, and nobody touches the inbox or the driver after the
 // owner knows all.
-#include <hocket/core/thread/detail/driver.hpp>
-#include <hocket/core/thread/detail/inbox.hpp>
+#include <hocket/core/thread/seam/driver.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

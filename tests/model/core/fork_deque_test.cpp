@@ -1,7 +1,7 @@
 // What a worker has forked, under every schedule: each entry is begun once, by its owner or by a thief, and with all
 // that was written before it was pushed. Every ordering and both fences are weakened in turn, in the deque itself: then
 // that must fail.
-#include <hocket/core/thread/detail/fork_deque.hpp>
+#include <hocket/core/thread/seam/fork_deque.hpp>
 
 #include "verdict.hpp"
 

@@ -1,6 +1,6 @@
 // A loop that is the guest of another one, under every schedule: the host's wait ends when something has come, watched
 // by level or by edge, and nobody touches the inbox or the parker after the owner knows all.
-#include <hocket/core/thread/detail/inbox.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

@@ -1,6 +1,6 @@
 // The inbox of a thread under every schedule: what is posted arrives, a nudge is not overlooked, a sleep that ends by
 // the clock leaves no wake behind, and nobody touches the inbox or the parker after the owner knows all.
-#include <hocket/core/thread/detail/inbox.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

@@ -1,6 +1,6 @@
 // Stop sources that are linked late, under every schedule: what is requested above reaches whoever attaches himself,
 // however late; and after the end of the coroutine nobody goes up any more.
-#include <hocket/core/context/detail/stop_link.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

@@ -3,7 +3,7 @@
 // fences each can miss the other, and the work stays in the queue for ever. (tokio#525, #1788.)
 //
 // Written with the library's own names, as the schedulers will write it.
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 #include "verdict.hpp"
 

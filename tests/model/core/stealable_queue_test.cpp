@@ -1,8 +1,8 @@
 // The queue of a worker from which others steal, under every schedule: each entry is taken once, by one thread, and
 // with all that was written before it was pushed. Every ordering and both fences are weakened in turn, in the queue
 // itself: then that must fail.
-#include <hocket/core/thread/detail/frame.hpp>
-#include <hocket/core/thread/detail/stealable_queue.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
+#include <hocket/core/thread/seam/stealable_queue.hpp>
 
 #include "verdict.hpp"
 

@@ -1,6 +1,6 @@
 // Links between stop sources under every schedule: a request reaches what is linked, whenever it is linked; and a link
 // that is destroyed meanwhile leaves nobody behind who goes on to the child.
-#include <hocket/core/context/detail/stop_link.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

@@ -1,8 +1,8 @@
 // The executor of a plain thread, and the mutex of threads: nothing posted is lost, and nothing is touched too late.
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/thread_executor.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/thread_executor.hpp>
 
 #include "core/kept.hpp"
 #include "unit/core/permit_source.hpp"

@@ -4,8 +4,8 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 #include "core/kept.hpp"
 #include "unit/core/permit_source.hpp"

@@ -1,5 +1,5 @@
 // One direction of a descriptor under every schedule: readers, the driver and a thread that assists it, stops of waits,
-// and the closing. The system is a few lines here (shim/hocket/io/detail/open_descriptor.hpp). The variants that must
+// and the closing. The system is a few lines here (shim/hocket/io/seam/open_descriptor.hpp). The variants that must
 // fail are in tests/mutants.
 #include <hocket/core/stop.hpp>
 

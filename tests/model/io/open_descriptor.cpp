@@ -1,5 +1,5 @@
-#include <hocket/io/detail/open_descriptor.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 
 #include <utility>
 

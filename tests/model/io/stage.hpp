@@ -1,7 +1,7 @@
 // What the cases of a direction have in common: a descriptor, its readers and its driver.
 #pragma once
-#include <hocket/io/detail/open_descriptor.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 
 #include "sync/waits.hpp"
 

@@ -2,11 +2,11 @@
 // promises and coroutines, which the test begins and ends by hand.
 #pragma once
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/manager/task_manager.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 #include <manager/manager_core.hpp>
 
 #include "sync/waits.hpp"

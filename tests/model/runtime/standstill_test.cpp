@@ -1,6 +1,6 @@
 // A standstill under every schedule: whoever asked reads what a worker wrote, and changes it, without a race; the
 // worker goes on afterwards; and one that came too late for one phase is not taken to stand for the next.
-#include <hocket/core/thread/detail/inbox.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 
 #include "runtime/standstill.hpp"
 #include "verdict.hpp"

@@ -2,8 +2,8 @@
 // waits beside a worker that sleeps and could take it. What the variants of it lose is in tests/mutants; the fences and
 // the orderings are weakened here.
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 
 #include "core/kept.hpp"
 #include "runtime/posters.hpp"

@@ -1,6 +1,6 @@
-// Under the model nobody spends the budget (core/wait/detail/budget.hpp), so that an execution can be repeated: nobody
+// Under the model nobody spends the budget (core/wait/seam/budget.hpp), so that an execution can be repeated: nobody
 // pauses.
-#include <hocket/core/wait/detail/budget.hpp>
+#include <hocket/core/wait/seam/budget.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,10 +1,10 @@
 // src/core/thread/current.cpp as seen by library sources under the model: the threads of a model test are one real
 // thread, so what is `thread_local` in the library is here an array with a place for each of them, empty in every
 // execution.
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/core/thread/detail/chance.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/model/detail/explore.hpp>
+#include <hocket/sync/detail/chance.hpp>
 
 #include <array>
 #include <exception>

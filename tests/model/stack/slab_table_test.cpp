@@ -12,7 +12,7 @@
 // A chunk has one entry here, so each slab but the first needs another one.
 //
 // Not asked: a search that meets a slab as it is unmapped. The header allows that for a handler that ends the process.
-#include <hocket/stack/detail/fault.hpp>
+#include <hocket/stack/seam/fault.hpp>
 
 #include "core/kept.hpp"
 #include "stack/slab_table.hpp"

@@ -1,6 +1,6 @@
 #include "stack/system_memory.hpp"
 
-#include <hocket/base/detail/platform/poison.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The bridge to foreign awaitables (core/spawn/detail/bridge.hpp) under every schedule, as foreign_wait
-// (core/spawn/detail/foreign_wait.hpp) uses it.
+// (core/spawn/seam/foreign_wait.hpp) uses it.
 //
 // - A resume on another thread may come before await_suspend has returned, or later: the coroutine goes on once, sees
 //   what the other thread did, and may destroy the bridge at once. The resume touches nothing of it after the post.
@@ -8,7 +8,7 @@
 //
 // All orderings of bridge.cpp are relaxed: the post alone publishes what the resuming thread did.
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/spawn/detail/foreign_wait.hpp>
+#include <hocket/core/spawn/seam/foreign_wait.hpp>
 
 #include "sync/waits.hpp"
 

@@ -1,4 +1,4 @@
-// The join word of a scheduled coroutine (core/spawn/detail/scheduled.hpp) under every schedule: the end meets a join
+// The join word of a scheduled coroutine (core/spawn/seam/scheduled.hpp) under every schedule: the end meets a join
 // that is cancelled, and a handle that is dropped. The result is received once, an exception by the handle or by
 // on_unhandled.
 #include <hocket/core/join_handle.hpp>

@@ -1,4 +1,4 @@
-// Grants inside of grants under every schedule (post_in_turn.hpp). Unlinking the other registrations of
+// Grants inside of grants under every schedule (grants::post_in_turn). Unlinking the other registrations of
 // a select serves their lines. The waits that are claimed there are posted later, by this thread. Meanwhile they
 // may be cancelled, and one that was posted may destroy all sources.
 #include <hocket/sync/select.hpp>

@@ -3,8 +3,8 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

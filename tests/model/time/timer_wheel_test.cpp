@@ -2,8 +2,8 @@
 // ends once, by its grant or by its timer; its memory is free when the last holder says so, and so is the wheel, as
 // soon as its last wait is over. Both are freed at once, so a late touch is a use after destruction.
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 
 #include "core/kept.hpp"
 #include "verdict.hpp"

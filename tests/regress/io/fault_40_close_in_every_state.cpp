@@ -7,9 +7,9 @@
 #include <hocket/io/send_file.hpp>
 #include <hocket/net/udp.hpp>
 #include <hocket/net/unix_stream.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 
 #include "support/tcp_pair.hpp"
 #include "support/waits.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 namespace hocket_test {
 

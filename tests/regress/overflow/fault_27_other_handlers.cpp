@@ -1,5 +1,5 @@
 // FAULT 27, the neighbours: faults that are nobody's overflow, handlers that were there before, and the switch.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/overflow_report.hpp>
 

@@ -1,7 +1,7 @@
 // FAULT 27: a stack that overflows in silence (minicoro#19, openssl#6017, marl#43, wasmfxtime#26, tarantool#2411). A
 // recursion, and one frame that would jump over the guard page, end with a message that names the coroutine, whatever
 // handled the signal before. Each case runs in a child; the parent makes no fiber, so that nothing is installed yet.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>

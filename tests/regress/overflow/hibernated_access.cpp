@@ -1,7 +1,7 @@
 // A pointer to a variable of a fiber that hibernates, used by others: the access faults, and the report says whose it
 // is.
-#include <hocket/base/detail/platform/poison.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/hibernate.hpp>
 #include <hocket/fiber/spawn.hpp>

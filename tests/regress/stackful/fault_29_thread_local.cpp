@@ -2,9 +2,9 @@
 // silk#66). The library's own accessor must give the new thread's address, at every level of optimisation. A raw
 // coroutine does not migrate, so the test switches by hand.
 #include <hocket/context/detail/platform/annotation.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // Fault 33: a stack cannot be had. Address space, the pool's limit, the mappings for guards, a size beyond reason: the
 // constructor throws or the handle of the spawn has the error, nothing crashes, nothing is leaked, and the next works.
 #include <hocket/context/detail/platform/annotation.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/spawn.hpp>

@@ -1,7 +1,7 @@
 // Fault 34: pools that never shrink. A process has 1,000 fibers; after a burst of 100,000 fibers and five seconds (of
 // the loop's clock) the memory of the process is less than one and a half times what it was before.
 #include <hocket/context/detail/platform/annotation.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>

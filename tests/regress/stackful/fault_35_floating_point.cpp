@@ -1,7 +1,7 @@
 // FAULT 35: floating-point control words and the rounding mode leak over switches. With own_floating_point they go with
 // the fiber; without it they are the thread's, and stay.
-#include <hocket/base/detail/valgrind.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/base/seam/valgrind.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/spawn.hpp>

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/cache_line.hpp>
+#include <hocket/base/seam/cache_line.hpp>
 
 #include <cstdint>
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // The timed futex wait: never early, never for ever, right at both ends of the clock.
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 #include <cerrno>
 #include <doctest/doctest.h>

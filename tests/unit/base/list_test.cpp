@@ -1,4 +1,4 @@
-#include <hocket/base/detail/list.hpp>
+#include <hocket/base/seam/list.hpp>
 
 #include "support/death.hpp"
 

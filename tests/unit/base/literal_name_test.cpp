@@ -1,5 +1,5 @@
 // Names: literals, and text of the caller.
-#include <hocket/base/detail/literal_name.hpp>
+#include <hocket/base/seam/literal_name.hpp>
 
 #include <doctest/doctest.h>
 #include <string>

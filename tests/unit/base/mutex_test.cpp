@@ -1,4 +1,4 @@
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 
 #include "support/death.hpp"
 

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/short_list.hpp>
+#include <hocket/base/seam/short_list.hpp>
 
 #include <doctest/doctest.h>
 #include <vector>

@@ -1,5 +1,5 @@
 // What a list of texts may be written as.
-#include <hocket/base/detail/text_list.hpp>
+#include <hocket/base/seam/text_list.hpp>
 
 #include <array>
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include <hocket/base/detail/waited.hpp>
+#include <hocket/base/seam/waited.hpp>
 
 #include "support/death.hpp"
 

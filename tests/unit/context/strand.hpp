@@ -1,7 +1,7 @@
 // A stack, and the little that a fiber needs on top of the switch.
 #pragma once
 #include <hocket/context/detail/platform/annotation.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include <cstddef>
 #include <cstdint>

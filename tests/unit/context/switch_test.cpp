@@ -1,6 +1,6 @@
-// The conformance test of the porting contract (context/detail/switch.hpp): what a back end must pass to be one.
+// The conformance test of the porting contract (context/seam/switch.hpp): what a back end must pass to be one.
 #include <hocket/context/detail/exception_globals.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include "unit/context/strand.hpp"
 

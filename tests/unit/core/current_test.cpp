@@ -1,6 +1,6 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <doctest/doctest.h>
 #include <thread>

@@ -1,4 +1,4 @@
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 
 #include "unit/core/script.hpp"
 

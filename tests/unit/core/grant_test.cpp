@@ -1,7 +1,7 @@
 // Grants, and waits that are committed before they are listed. Sequential: the races are in tests/model.
 #include <hocket/core/context.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
+#include <hocket/core/wait/seam/wait_queue.hpp>
 
 #include "support/death.hpp"
 #include "unit/core/bare_wait.hpp"

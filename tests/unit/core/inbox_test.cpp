@@ -1,4 +1,4 @@
-#include <hocket/core/thread/detail/inbox.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
 
 #include <doctest/doctest.h>
 #include <functional>

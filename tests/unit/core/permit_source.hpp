@@ -3,8 +3,8 @@
 // It serves the tests of the protocol itself, sequential, under stress and under the model checker; it is the pattern
 // of what every primitive does, without anything that is its own.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/core/wait/seam/wait_queue.hpp>
 
 #include <coroutine>
 

@@ -1,4 +1,4 @@
-#include <hocket/core/spawn/detail/return_slot.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
 
 #include <doctest/doctest.h>
 #include <memory>

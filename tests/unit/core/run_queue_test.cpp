@@ -1,4 +1,4 @@
-#include <hocket/core/thread/detail/run_queue.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
 
 #include <array>
 #include <coroutine>

@@ -1,13 +1,13 @@
 // What tests of core run on: a coroutine that does nothing by itself, an executor that is stepped by hand, and timers
 // that fire when told.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 
 #include "support/hand_timers.hpp"
 
@@ -19,7 +19,7 @@ namespace hocket_test {
 // A queue of which the test takes one coroutine at a time. Any thread may post.
 class stepped_executor final : public hocket::executor {
  public:
-  // The budget of operations begins anew (core/wait/detail/budget.hpp): no test depends on earlier ones.
+  // The budget of operations begins anew (core/wait/seam/budget.hpp): no test depends on earlier ones.
   explicit stepped_executor(hocket::detail::timer_service* timers = nullptr) noexcept : timers_(timers) {
     hocket::detail::refill_budget(hocket::detail::this_thread());
   }

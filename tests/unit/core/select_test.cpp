@@ -2,7 +2,7 @@
 #include <hocket/core/choice.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 #include "unit/core/bare_wait.hpp"
 #include "unit/core/permit_source.hpp"

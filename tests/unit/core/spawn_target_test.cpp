@@ -1,5 +1,5 @@
 // What may stand as the `where` of a spawn.
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/core/spawn_target.hpp>
 
 #include "support/death.hpp"

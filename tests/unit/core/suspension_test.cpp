@@ -2,8 +2,8 @@
 // what was granted. Everything here is sequential: the races are in tests/model and tests/stress.
 #include <hocket/core/context.hpp>
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/thread/detail/thread_executor.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/thread/seam/thread_executor.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
 
 #include "support/death.hpp"
 #include "unit/core/bare_wait.hpp"

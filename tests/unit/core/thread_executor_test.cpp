@@ -1,4 +1,4 @@
-#include <hocket/core/thread/detail/thread_executor.hpp>
+#include <hocket/core/thread/seam/thread_executor.hpp>
 
 #include "unit/core/script.hpp"
 

@@ -1,7 +1,7 @@
 #include <hocket/core/frame_memory.hpp>
 
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/core/thread/detail/housekeeping.hpp>
+#include <hocket/core/thread/seam/housekeeping.hpp>
 #include <hocket/coro/task.hpp>
 
 #include <algorithm>

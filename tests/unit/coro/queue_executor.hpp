@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <atomic>
 #include <deque>

@@ -1,5 +1,5 @@
 // Raw coroutines that share stacks: each finds its frames where they were, whoever ran meanwhile.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>

@@ -1,5 +1,5 @@
 // Where a collector finds what raw coroutines hold, and that it finds nothing else.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/hibernate.hpp>

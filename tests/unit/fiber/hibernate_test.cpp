@@ -1,5 +1,5 @@
 // Hibernation of raw coroutines: what they keep, what is given back, and what is left alone.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/hibernate.hpp>

@@ -1,5 +1,5 @@
 // Coroutines on memory of the user's (stack/stack_source.hpp): they do all that others do, but do not hibernate.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/hibernate.hpp>
 

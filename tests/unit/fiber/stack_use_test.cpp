@@ -1,4 +1,4 @@
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/stack_use.hpp>

@@ -1,7 +1,7 @@
 // What the library keeps per thread is that of the thread that resumes, inside of a coroutine too. (Where fibers are
 // threads of the operating system this does not go without saying.)
-#include <hocket/context/detail/switch.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/context/seam/switch.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/fiber/coroutine.hpp>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,6 @@
 // The limit of descriptors, in children: it is raised once in a process.
 #include <hocket/io/detail/descriptor_limit.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 
 #include "support/death.hpp"
 

@@ -8,9 +8,9 @@
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/io/stream.hpp>
 #include <hocket/runtime/descriptor_parker.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/time/within.hpp>
 
 #include "support/death.hpp"

@@ -1,10 +1,10 @@
 // What a child is and has by the options of its start: fds, name, ids, umask, limits, ignored signals, directory.
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/io/detail/descriptor_limit.hpp>
 #include <hocket/io/event_counter.hpp>
 #include <hocket/io/pipe.hpp>
 #include <hocket/io/process.hpp>
 #include <hocket/io/read_all.hpp>
+#include <hocket/io/seam/descriptor_table.hpp>
 
 #include "support/child_output.hpp"
 #include "support/children.hpp"

@@ -1,9 +1,9 @@
 // Events that one epoll_wait(2) has told and that are handed on later: they are in time, and reachable for others.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/io/stream.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/time/within.hpp>
 
 #include "support/sockets.hpp"

@@ -1,7 +1,7 @@
 // Daemons as tasks, on every target; and what is particular to some targets.
 #include <hocket/core/spawn_batch.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 
 namespace hocket_test {
 

@@ -1,5 +1,5 @@
 // A memory_source without memory: each operation reports that as it does without a source, and nothing leaks.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/hocket.hpp>
 
 #include "unit/memory_source/blocks.hpp"

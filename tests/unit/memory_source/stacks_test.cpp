@@ -1,5 +1,5 @@
 // What fibers hold in memory beside their stacks, while a memory_source is set: images, and waits of stacks that move.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/hocket.hpp>
 
 #include "support/own_stack.hpp"

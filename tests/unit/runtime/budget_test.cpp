@@ -1,4 +1,4 @@
-// The budget of operations that are possible at once (core/wait/detail/budget.hpp), beside the suite
+// The budget of operations that are possible at once (core/wait/seam/budget.hpp), beside the suite
 // (suites/budget.hpp): kinds of operation that cannot be awaited again and again, and code that spends it and goes on.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
@@ -6,9 +6,9 @@
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/interval.hpp>

@@ -1,4 +1,4 @@
-#include <hocket/runtime/detail/detached_threads.hpp>
+#include <hocket/runtime/seam/detached_threads.hpp>
 
 #include "support/death.hpp"
 

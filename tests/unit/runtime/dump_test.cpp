@@ -1,3 +1,4 @@
+#include <hocket/core/spawn/detail/registry.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>

@@ -1,7 +1,7 @@
 // A primitive for the tests of the runtime: coroutines wait at it until it is opened.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 
 namespace hocket_test {
 

@@ -4,8 +4,8 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/when_all.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/sleep.hpp>
 

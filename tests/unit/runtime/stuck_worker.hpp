@@ -2,8 +2,8 @@
 #pragma once
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 
 #include "support/readiness_driver.hpp"
 #include "support/runtime_look.hpp"

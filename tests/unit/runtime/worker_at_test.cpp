@@ -2,8 +2,8 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 
 #include "support/death.hpp"
 

@@ -1,4 +1,4 @@
-#include <hocket/stack/detail/fault.hpp>
+#include <hocket/stack/seam/fault.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <hocket/stack/detail/high_water.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 
 #include "stack/memory.hpp"
 #include "support/kernel_copies.hpp"

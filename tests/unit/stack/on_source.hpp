@@ -1,6 +1,6 @@
 // Depots on a source of the test's, in all layouts.
 #pragma once
-#include <hocket/base/detail/copy_memory.hpp>
+#include <hocket/base/seam/copy_memory.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <hocket/stack/stack_source.hpp>
 

@@ -1,5 +1,5 @@
 // Stacks on memory of the user's: what a source is asked for, and what becomes of its memory.
-#include <hocket/stack/detail/high_water.hpp>
+#include <hocket/stack/seam/inspection.hpp>
 
 #include "stack/memory.hpp"
 #include "support/death.hpp"

@@ -8,7 +8,7 @@
 #pragma once
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 
 #include "unit/core/script.hpp"
 
@@ -28,7 +28,7 @@ inline constexpr time_point due = time_point{} + std::chrono::seconds(1);
 // A queue out of which a coroutine can be taken again, to be destroyed.
 class open_queue final : public executor {
  public:
-  // The budget of operations begins anew (core/wait/detail/budget.hpp): no play depends on earlier ones.
+  // The budget of operations begins anew (core/wait/seam/budget.hpp): no play depends on earlier ones.
   explicit open_queue(hand_timers& timers) : timers_(timers) { hocket::detail::refill_budget(detail::this_thread()); }
 
   void post_from_outside(detail::runnable& work) noexcept override {

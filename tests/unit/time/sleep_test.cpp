@@ -1,8 +1,8 @@
 // Sleeps and intervals where the clock is the machine's, on the timer wheel, and from other threads. What they mean for
 // each kind is in tests/suites/sleep.hpp.
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
 #include <hocket/time/interval.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
 

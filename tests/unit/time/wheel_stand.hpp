@@ -2,8 +2,8 @@
 // to them. The thread that builds a stand is the owner of its wheel.
 #pragma once
 #include <hocket/core/executor.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 
 #include <atomic>
 #include <cstdint>

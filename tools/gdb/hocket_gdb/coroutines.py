@@ -1,4 +1,4 @@
-"""The live registry (core/spawn/detail/registry.hpp): the loops of the process and their coroutines."""
+"""The live registry (core/spawn/seam/registry.hpp): the loops of the process and their coroutines."""
 import re
 
 import gdb
@@ -69,7 +69,7 @@ class Loop:
 
 
 class Coroutine:
-    """A spawned coroutine (core/spawn/detail/scheduled.hpp) that has begun and not ended."""
+    """A spawned coroutine (core/spawn/seam/scheduled.hpp) that has begun and not ended."""
 
     def __init__(self, library, scheduled):
         self.library = library
@@ -159,7 +159,7 @@ def what(vtable):
 
 
 class Wait:
-    """A suspension (core/wait/detail/suspension.hpp)."""
+    """A suspension (core/wait/seam/suspension.hpp)."""
 
     def __init__(self, library, suspension):
         self.library = library

@@ -1,4 +1,4 @@
-"""Coroutine frames and the chain of the coroutines that await one another (core/thread/detail/frame.hpp)."""
+"""Coroutine frames and the chain of the coroutines that await one another (core/thread/seam/frame.hpp)."""
 import gdb
 
 from .memory import symbol_at, without_additions, word, words
@@ -8,7 +8,7 @@ CONTINUATION = HEADER + 16  # coroutine_header::continuation.handle
 CONTEXT = HEADER + 32
 RECORD = HEADER + 40  # control_block::record
 KINDS = ("foreign", "task", "fiber", "generator", "root")
-STAND_INS = ("resume_stand_in", "resumed_once")  # coro/detail/stand_in.hpp: by hand, and in conforming mode
+STAND_INS = ("resume_stand_in", "resumed_once")  # core/thread/seam/stand_in.hpp: by hand, and in conforming mode
 RESUMED_BY = ("hocket_raw_resume", "hocket_scheduled_resume", "hocket_migratable_resume")  # a fiber's control block
 PARENT_HAS_HEADER = 1
 PACKED = 2  # stack_bit::packed: the record is the address of a stack_image

@@ -1,4 +1,4 @@
-"""Parked stacks: unwinding from a record (context/detail/switch.hpp), without a register to write.
+"""Parked stacks: unwinding from a record (context/seam/switch.hpp), without a register to write.
 
 gdb unwinds from the registers of a thread, which a core file does not let it change. So while a parked stack is looked
 at, an unwinder claims the innermost frame of the selected thread and says that its caller is the code that parked.

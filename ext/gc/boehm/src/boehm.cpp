@@ -24,8 +24,8 @@
 #include <gc/gc.h>
 #include <gc/gc_mark.h>
 
-#include <hocket/base/detail/never_destroyed.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/gc/boehm.hpp>
 #include <hocket/gc/native_stack.hpp>
 

@@ -1,6 +1,6 @@
 // Memory that libgc looks through: of hocket's coroutines, and of exceptions.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {
 

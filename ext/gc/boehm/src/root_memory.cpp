@@ -1,6 +1,6 @@
 #include "root_memory.hpp"
 
-#include <hocket/base/detail/never_destroyed.hpp>
+#include <hocket/base/seam/never_destroyed.hpp>
 
 #include <cstring>
 #include <new>

@@ -11,7 +11,7 @@
 //
 // Any thread. A fork() takes all locks first (before_fork(), after_fork()).
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <array>
 #include <bit>
 #include <cstddef>

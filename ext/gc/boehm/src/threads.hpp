@@ -1,6 +1,6 @@
 // The threads that libgc stops, as hocket knows them.
 #pragma once
-#include <hocket/base/detail/list.hpp>
+#include <hocket/base/seam/list.hpp>
 #include <hocket/fiber/enumeration.hpp>
 #include <array>
 #include <csignal>

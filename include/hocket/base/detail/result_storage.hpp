@@ -4,7 +4,7 @@
 // special member is trivial when the stored type's is: the constrained overloads below say so (P0848). The others are
 // not constexpr: that needs std::construct_at, and <memory> is a third of the weight that a header of hocket may have.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <new>
 #include <system_error>
 #include <type_traits>

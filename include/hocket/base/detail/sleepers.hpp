@@ -1,10 +1,10 @@
-// How many threads sleep for a thread_mutex (base/detail/mutex.hpp), counted apart from the mutexes: in a small table,
+// How many threads sleep for a thread_mutex (base/seam/mutex.hpp), counted apart from the mutexes: in a small table,
 // by the mutex's address. So an unlock reads nothing of the mutex afterwards, which may be gone by then. While a
 // thread sleeps for a mutex, unlocks of all mutexes with this count take the way that wakes.
 //
 // In a child by fork() nobody sleeps: the counts begin anew.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -5,7 +5,7 @@
 // by a destructor during unwinding would see uncaught_exceptions() > 0. So the state goes with the stack. It is almost
 // always empty, hence it is looked at on every switch and moved only when it is not.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -19,7 +19,7 @@ struct exception_globals {
 };
 
 // This thread's. The address never changes while the thread lives: callers keep it. Where fibers are threads
-// (context/detail/switch.hpp) there is nothing to move, and this is an object that stays empty.
+// (context/seam/switch.hpp) there is nothing to move, and this is an object that stays empty.
 exception_globals& current_exception_globals() noexcept;
 
 }}}  // namespace hocket::detail

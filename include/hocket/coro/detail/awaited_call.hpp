@@ -1,7 +1,7 @@
 // A call of a callable that returns a task, and the await of that, in one expression: what temporaries the call makes
 // of its arguments live until the task has ended (core/spawn/detail/call_parameters.hpp).
 #pragma once
-#include <hocket/core/spawn/detail/spawn.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/coro/task.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

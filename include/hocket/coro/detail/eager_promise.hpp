@@ -1,9 +1,9 @@
 // The promise of an eager task (coro/eager_task.hpp has the protocol): the word that body and owner meet in, and the
 // first run, on the stack of the code that called it.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/wait/detail/stack_pin.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <optional>
 
@@ -31,7 +31,7 @@ class eager_state {
   bool killed() const noexcept { return killed_; }
 
   // Before all else: the body has the context of the code that calls it. In a fiber it gets one of its own, which is as
-  // that one is now: a fiber's own is changed while the fiber is in a block (core/wait/detail/context_block.hpp).
+  // that one is now: a fiber's own is changed while the fiber is in a block (core/wait/seam/context_block.hpp).
   // Throws bad_alloc.
   void inherit(coroutine_header& header);
 

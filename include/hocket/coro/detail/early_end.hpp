@@ -7,7 +7,7 @@
 //
 // The stand-in's continuation is the task: a debugger that follows the chain of awaiters skips the stand-in.
 #pragma once
-#include <hocket/core/thread/detail/stand_in.hpp>
+#include <hocket/core/thread/seam/stand_in.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

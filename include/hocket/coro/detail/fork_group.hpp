@@ -2,7 +2,7 @@
 // them have ended.
 //
 // The holder. The children begin one after the other. The *holder* of the group makes a child, puts the rest of the
-// group into its worker's deque (core/thread/detail/fork_deque.hpp) and runs the child at once. When the child has
+// group into its worker's deque (core/thread/seam/fork_deque.hpp) and runs the child at once. When the child has
 // ended:
 //   - If the rest is still in the deque, then the holder takes it back and begins the next child. No other thread knew.
 //   - If the rest was stolen, then the thief is the holder now, and this *branch* of the group is over.
@@ -67,10 +67,10 @@
 //   special_, work_                 begin_group() and begin_by_hand(), then the thread that resumes the parent
 //   everything else                 constant from the beginning of the group to the resumption of the parent
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/thread/detail/fork_deque.hpp>
+#include <hocket/core/thread/seam/fork_deque.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
 #include <cstddef>
 

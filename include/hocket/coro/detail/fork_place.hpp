@@ -3,7 +3,7 @@
 // A result that is trivially destroyed needs no mark. Any other is marked as present, so that it is destroyed when a
 // sibling has failed. Who writes: the child, once. Who reads: the parent, when the group has joined.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <new>
 #include <type_traits>
 #include <utility>

@@ -1,7 +1,7 @@
 // The awaiters of fork_join() of a vector, and of fork_each(): children of one type, as many as there are.
 #pragma once
+#include <hocket/core/frame_memory.hpp>
 #include <hocket/coro/detail/fork_awaiter.hpp>
-#include <hocket/coro/detail/frame_allocator.hpp>
 #include <span>
 #include <vector>
 

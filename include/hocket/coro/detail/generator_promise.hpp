@@ -14,7 +14,7 @@
 //   flags                 started; and has_value, where the value itself is kept in the promise
 #pragma once
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 #include <hocket/coro/detail/frame_allocation.hpp>
 #include <hocket/coro/elements_of.hpp>
 #include <concepts>

@@ -5,7 +5,7 @@
 //
 //   over     the part is done, or another part has failed
 //   split    an idle worker looks for work: the coroutine forks the upper half of the rest, and walks the lower half
-//   used_up  the budget (core/wait/detail/budget.hpp) is used up; each piece spends 1. The coroutine goes through the
+//   used_up  the budget (core/wait/seam/budget.hpp) is used up; each piece spends 1. The coroutine goes through the
 //            queue of its executor: other ready coroutines, timers and I/O get their turn, and a kill reaches the walk
 //
 // A part is split only for a thief: while no worker is idle, the whole range is one task. (Lazy binary splitting, after
@@ -14,9 +14,9 @@
 // All parts share one range_walk. It lies in the frame of parallel_for(), which outlives the parts. Any part may set
 // failed_; everything else is constant.
 #pragma once
-#include <hocket/base/detail/cache_line.hpp>
-#include <hocket/core/thread/detail/fork_deque.hpp>
-#include <hocket/core/wait/detail/budget.hpp>
+#include <hocket/base/seam/cache_line.hpp>
+#include <hocket/core/thread/seam/fork_deque.hpp>
+#include <hocket/core/wait/seam/budget.hpp>
 #include <hocket/coro/task.hpp>
 #include <cstdint>
 #include <type_traits>

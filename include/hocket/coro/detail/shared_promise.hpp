@@ -1,11 +1,9 @@
 // The promise of a shared task (coro/shared_task.hpp has the protocol).
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/base/detail/mutex.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
+#include <hocket/primitive.hpp>
 #include <cstddef>
 #include <new>
 #include <optional>

@@ -13,9 +13,9 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/foreign_wait.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/spawn/seam/foreign_wait.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 #include <hocket/coro/detail/fork_place.hpp>
 #include <hocket/coro/detail/frame_allocation.hpp>
 #include <exception>

@@ -36,16 +36,15 @@
 // one goes on to wait*: they have a context without a strand (core/context.hpp), so that the one is not told of the
 // other.
 #pragma once
-#include <hocket/base/detail/delayed.hpp>
-#include <hocket/base/detail/mutex.hpp>
+#include <hocket/base/seam/delayed.hpp>
+#include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/context.hpp>
-#include <hocket/core/context/detail/stop_link.hpp>
+#include <hocket/core/context/seam/stop_link.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/foreign_wait.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/thread/detail/stand_in.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/core/spawn/seam/foreign_wait.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/thread/seam/stand_in.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <hocket/coro/outcome.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

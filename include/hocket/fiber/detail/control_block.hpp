@@ -2,8 +2,8 @@
 //
 //   +0   resume      entry stub; null when finished (that is what coroutine_handle::done() reads)
 //   +8   destroy     entry stub
-//   +16  header      kind, flags, whom it would return to, context (core/thread/detail/frame.hpp)
-//   +56  record      the parked stack (context/detail/switch.hpp), or its image while that is packed; null while it
+//   +16  header      kind, flags, whom it would return to, context (core/thread/seam/frame.hpp)
+//   +56  record      the parked stack (context/seam/switch.hpp), or its image while that is packed; null while it
 //                    runs, has resumed another, or has finished
 //
 // A raw fiber is in no queue. While it runs, the link of its header has the stack pointer of its resumer: the resumer's
@@ -34,7 +34,7 @@
 // So the cells of a slab tell of all fibers, and no word is written for it (tools/gdb/hocket_gdb/cells.py). A cell
 // whose `resume` is null is free: it was never used, or its fiber has finished or was given up.
 #pragma once
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 

@@ -1,7 +1,7 @@
 // Which bytes of an operand a wait shows to other threads.
 #pragma once
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <concepts>
 #include <span>
 #include <type_traits>
@@ -22,7 +22,7 @@ template <class Op, class Options>
 exposed_memory exposed_memory_of(const operation<Op, Options>& operand) noexcept {
   static_assert(
       std::has_unique_object_representations_v<Op> || alignof(Op) > sizeof(void*),
-      "hocket: an operation that a fiber waits for has no padding: see op_flag in core/wait/detail/operation.hpp");
+      "hocket: an operation that a fiber waits for has no padding: see op_flag in core/wait/seam/operation.hpp");
   exposed_memory memory{&operand.op(), sizeof(Op)};
   if constexpr (lists_addresses<Op>) {
     memory.lists[0] = operand.op().list_of_addresses();

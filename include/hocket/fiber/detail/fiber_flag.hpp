@@ -1,6 +1,6 @@
 // What is special about a fiber, in bits.
 #pragma once
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

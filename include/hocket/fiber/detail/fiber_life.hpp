@@ -1,6 +1,5 @@
 // How a raw fiber begins and ends: what coroutine<> and the bare handle do besides switching.
 #pragma once
-#include <hocket/core/wait/detail/unwind.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 

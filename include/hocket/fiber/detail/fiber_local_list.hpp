@@ -1,6 +1,6 @@
 // The fiber-local values of one fiber, or of one thread.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,7 +1,6 @@
 // The cold state of a fiber, at the top of its stack: what its start, its end and its observers need.
 #pragma once
-#include <hocket/context/detail/exception_globals.hpp>
-#include <hocket/context/detail/platform/annotation.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <cfenv>
 #include <exception>

@@ -1,13 +1,13 @@
 // What the fibers of one thread share. It is the home of the raw ones, which belong to the thread that created them;
 // a scheduled fiber's home is its executor, but its stack and its place are this thread's, too, once it has begun.
 #pragma once
-#include <hocket/context/detail/exception_globals.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/fiber/detail/fiber_flag.hpp>
 #include <hocket/fiber/detail/hibernation_statistics.hpp>
-#include <hocket/stack/detail/fault.hpp>
+#include <hocket/stack/seam/fault.hpp>
 #include <hocket/stack/stack_pool.hpp>
 #include <array>
 

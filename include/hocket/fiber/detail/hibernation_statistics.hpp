@@ -1,6 +1,6 @@
 // hibernation_statistics: the hibernation figures of one thread (fiber/hibernate.hpp).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/memory_source.hpp>
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/spawn/detail/foreign_wait.hpp>
+#include <hocket/core/spawn/seam/foreign_wait.hpp>
 #include <hocket/fiber/detail/exposed_memory.hpp>
 #include <hocket/fiber/detail/park.hpp>
 

@@ -1,4 +1,4 @@
-// Packing: the stack of a parked fiber is saved as an image (stack/detail/stack_image.hpp), and its memory is used
+// Packing: the stack of a parked fiber is saved as an image (stack/seam/stack_image.hpp), and its memory is used
 // otherwise.
 //
 //   hibernated   the fiber has been parked for long: the pages of its stack are given back to the system, and those
@@ -25,8 +25,7 @@
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 #include <hocket/fiber/detail/scheduled_fiber.hpp>
-#include <hocket/stack/detail/stack_image.hpp>
-#include <hocket/stack/detail/stack_pages.hpp>
+#include <hocket/stack/seam/stack_image.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

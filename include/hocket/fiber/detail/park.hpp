@@ -19,7 +19,7 @@
 // Numbers: tests/counts (fiber_yield, fiber_yield_alone, wait_in_fiber, task_call_in_fiber). The switch is at the place
 // of the await, because the return predictor works there (docs/decisions/001).
 #pragma once
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/detail/round_trip.hpp>
@@ -114,7 +114,7 @@ yield_way prepare_yield() noexcept;
   return {};
 }
 
-// Suspends the running fiber for code that cannot call await (core/wait/detail/wait_here.hpp).
+// Suspends the running fiber for code that cannot call await (core/wait/seam/stack_hooks.hpp).
 bool suspend_this_stack(void* awaiter,
                         bool (*suspend)(void* awaiter, std::coroutine_handle<> handle) noexcept) noexcept;
 

@@ -4,8 +4,7 @@
 // is not empty: before the switch it puts its own away, and after it whatever the fiber left in the thread's globals.
 // So the fiber's side has nothing to do for it, and the usual case costs two loads and a branch on each occasion.
 #pragma once
-#include <hocket/context/detail/switch.hpp>
-#include <hocket/core/wait/detail/unwind.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 

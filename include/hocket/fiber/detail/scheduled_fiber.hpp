@@ -22,7 +22,7 @@
 //
 // "Finished" is told in the same way: by the worker, after the fiber's last switch.
 #pragma once
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/io/borrowed_bytes.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -7,7 +7,7 @@
 //   port     2 bytes   in network order
 //   form     1 byte
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -82,10 +82,8 @@
 // try_now(), begin(): the thread of the operation's coroutine. edge(), serve(): the driver's owner, and an assistant.
 // detach(): any thread. close(): any thread.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/io/seam/transfer.hpp>
+#include <hocket/primitive.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -102,7 +100,7 @@ class direction final : public primitive::wait_source {
   // Makes the call, if the direction is ready. True: the transfer has ended, perhaps with an error.
   bool try_now(transfer& what) noexcept;
 
-  // The operation waits: see core/wait/detail/operation.hpp. `what` stays where it is until the wait is over.
+  // The operation waits: see core/wait/seam/operation.hpp. `what` stays where it is until the wait is over.
   void begin(primitive::suspension& wait, primitive::waiter& entry, transfer& what) noexcept;
 
   // The system has told of an edge. Returns the waiter to be served; null if there is none.

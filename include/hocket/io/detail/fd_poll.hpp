@@ -1,7 +1,7 @@
 // A wait for several numbers that are not adopted (poll_fds.hpp). Who watches them: src/io/fd_watch.hpp.
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/primitive.hpp>
 #include <cstddef>
 #include <poll.h>
 #include <span>

@@ -1,6 +1,6 @@
 // A part of a file to be sent: what a transfer of the kind send_file points to.
 #pragma once
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/io/seam/transfer.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

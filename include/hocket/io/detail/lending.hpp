@@ -7,10 +7,12 @@
 // Hazard: after the call of the system there must be a place for the bytes, also if there is no memory. So the large
 // block is there before the call, and is lent if no small one can be had.
 //
+// lend() and discard() are for backends (backend.hpp).
+//
 // Access. lend(), discard(): the party that has the direction's word. give_back(): any thread.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/io/detail/transfer.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/io/seam/transfer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -28,13 +30,6 @@ namespace lending {
 
 // The most that is lent at once.
 inline constexpr std::size_t most_bytes = std::size_t{16} * 1024;
-
-// Carries out a transfer of the kind `borrow`: `read` does, into the large block.
-using read_call = call_end (*)(open_descriptor& at, transfer& bytes);
-call_end lend(open_descriptor& at, transfer& operation, read_call read) noexcept;
-
-// Carries out a transfer of the kind `discard`, in the same way, and lends nothing.
-call_end discard(open_descriptor& at, transfer& operation, read_call read) noexcept;
 
 void give_back(lent_block& block) noexcept;
 

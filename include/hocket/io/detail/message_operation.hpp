@@ -2,9 +2,9 @@
 // select like a single read. Each attempt reads the bytes that are there, and looks. They stay in the buffer, also if
 // another arm wins. Other sources are read by tasks.
 #pragma once
-#include <hocket/core/wait/detail/operation.hpp>
 #include <hocket/io/byte_stream.hpp>
 #include <hocket/io/detail/message_search.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -3,9 +3,9 @@
 //
 // A search is a part of an operation: trivially copyable, and without padding.
 #pragma once
-#include <hocket/base/detail/platform/algobase.hpp>
 #include <hocket/base/error.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/platform/algobase.hpp>
 #include <hocket/io/detail/read_buffer.hpp>
 #include <new>
 #include <optional>

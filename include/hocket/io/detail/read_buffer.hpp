@@ -3,7 +3,7 @@
 // Bytes that were lent are given out where they lie. When more must be read behind them, they move to memory of the
 // reader's own.
 #pragma once
-#include <hocket/coro/detail/frame_allocator.hpp>
+#include <hocket/core/frame_memory.hpp>
 #include <hocket/io/borrowed_bytes.hpp>
 #include <hocket/io/buffer.hpp>
 #include <vector>

@@ -3,7 +3,7 @@
 // What describes it lies on the heap, so the operation may be copied before it waits. It belongs to the operation, from
 // its first try to take() or resumed(). The text is its own, or the caller's.
 #pragma once
-#include <hocket/io/detail/backend.hpp>
+#include <hocket/io/seam/backend.hpp>
 #include <string>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -24,8 +24,5 @@ struct whole_read {
   std::size_t size = 0;  // may pass the limit by one
   const std::size_t limit;
 };
-
-// One read by `by`. For backends, as their answer to a transfer of this kind: `data` is a whole_read.
-call_end go_on_reading(backend& by, open_descriptor& at, transfer& what) noexcept;
 
 }}}  // namespace hocket::detail

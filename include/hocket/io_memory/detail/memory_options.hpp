@@ -3,7 +3,7 @@
 //   memory_network net({.seed = 7, .min_latency = 1ms, .max_latency = 40ms, .loss = 13});
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <cstddef>
 #include <cstdint>
 

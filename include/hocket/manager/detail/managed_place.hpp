@@ -1,7 +1,7 @@
 // managed_place: a spawn on a task manager, under way.
 #pragma once
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/spawn/detail/scheduled.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/manager/task_id.hpp>
 #include <system_error>
 

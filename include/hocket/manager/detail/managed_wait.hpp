@@ -1,10 +1,10 @@
 // The waits for the end of a managed coroutine, and of all work of a manager.
 #pragma once
 #include <hocket/base/result.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
 #include <hocket/coro/outcome.hpp>
 #include <hocket/manager/detail/manager_ptr.hpp>
 #include <hocket/manager/task_id.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

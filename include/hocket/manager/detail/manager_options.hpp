@@ -1,11 +1,11 @@
 // Options, snapshots and totals of a task manager (task_manager.hpp).
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 #include <hocket/coro/outcome.hpp>
 #include <hocket/manager/task_id.hpp>
 #include <source_location>

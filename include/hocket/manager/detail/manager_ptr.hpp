@@ -1,6 +1,6 @@
 // manager_ptr: one reference to the inside of a task manager (src/manager/manager_core.hpp).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,6 +1,6 @@
 // promise_kind: how a promised value of one type fails.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <system_error>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

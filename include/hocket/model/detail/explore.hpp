@@ -46,7 +46,7 @@
 //
 // Thread safety: one exploration at a time in a process, and none of its objects on another real thread.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

@@ -8,7 +8,7 @@
 // The namespace is the library's even in sources that are compiled under the model (config.hpp): the checker itself is
 // never under the model.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <atomic>
 #include <bit>
 #include <cstdint>

@@ -16,7 +16,7 @@
 //
 // Thread safety. Any thread. wait(): one at a time.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/semaphore.hpp>
 

@@ -1,6 +1,6 @@
 // The operation of socket_stream::close_gracefully().
 #pragma once
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -25,9 +25,9 @@
 // that is a lambda coroutine refers to its captures: they live as long as the server, whose destructor joins all
 // connections before it destroys them.
 #pragma once
-#include <hocket/base/detail/platform/unique_ptr.hpp>
 #include <hocket/base/memory_source.hpp>
-#include <hocket/core/spawn/detail/call_parameters.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
+#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/net/detail/connection_count.hpp>
 #include <hocket/net/serve_options.hpp>

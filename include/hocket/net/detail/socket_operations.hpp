@@ -1,9 +1,9 @@
 // accept and connect, for every kind of stream socket.
 #pragma once
 #include <hocket/io/descriptor.hpp>
-#include <hocket/io/detail/retry_timer.hpp>
-#include <hocket/io/detail/transfer_operation.hpp>
+#include <hocket/io/seam/transfer_operation.hpp>
 #include <hocket/net/address.hpp>
+#include <hocket/net/detail/retry_timer.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

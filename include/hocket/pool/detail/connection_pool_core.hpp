@@ -61,17 +61,16 @@
 // destructors of connections, spawns and posts of grants run without it. An event is set under it.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/forks.hpp>
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/mutex.hpp>
 #include <hocket/base/random.hpp>
+#include <hocket/base/seam/forks.hpp>
+#include <hocket/base/seam/list.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/core/spawn_target.hpp>
-#include <hocket/core/thread/detail/dump_section.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/thread/seam/dump_section.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
 #include <hocket/pool/detail/connection_pool_options.hpp>
+#include <hocket/primitive.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/event.hpp>

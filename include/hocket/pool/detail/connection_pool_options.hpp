@@ -1,8 +1,8 @@
 // The options and the numbers of a connection_pool.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@
 //
 // A connector or a hook that returns a task runs as a task, any other as a fiber, as spawn() decides.
 #pragma once
-#include <hocket/base/detail/platform/unique_ptr.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/pool/detail/connection_pool_core.hpp>
 

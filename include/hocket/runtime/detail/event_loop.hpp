@@ -14,12 +14,12 @@
 // Access. post_from_outside() and post_all_from_outside(): any thread. Everything else: the thread that runs the loop.
 #pragma once
 #include <hocket/core/executor.hpp>
-#include <hocket/core/spawn/detail/registry.hpp>
-#include <hocket/core/thread/detail/driver_slot.hpp>
-#include <hocket/core/thread/detail/housekeeping.hpp>
-#include <hocket/core/thread/detail/inbox.hpp>
-#include <hocket/core/thread/detail/run_queue.hpp>
-#include <hocket/time/detail/timer_wheel.hpp>
+#include <hocket/core/spawn/seam/registry.hpp>
+#include <hocket/core/thread/seam/driver_slot.hpp>
+#include <hocket/core/thread/seam/housekeeping.hpp>
+#include <hocket/core/thread/seam/inbox.hpp>
+#include <hocket/core/thread/seam/run_queue.hpp>
+#include <hocket/time/seam/timer_wheel.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,8 +1,8 @@
 // Options, reports and counters of a runtime (runtime.hpp).
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/literal_name.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/literal_name.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/spawn_target.hpp>
 #include <source_location>
 #include <span>
@@ -76,7 +76,7 @@ static_assert(detail::owns_nothing<shutdown_options>);
 
 // The numbers of coroutines that ended in each step of a shutdown, without daemons.
 struct shutdown_report {
-  // Of daemons (core/spawn/detail/daemon_group.hpp), without the daemons that ended while the others drained.
+  // Of daemons (core/spawn/seam/daemon_group.hpp), without the daemons that ended while the others drained.
   struct daemon_ends {
     std::size_t cancelled = 0, killed = 0, remaining = 0;
   };

@@ -1,6 +1,6 @@
 // A part of memory, for the calls of the system that take many at once (src/stack/memory.hpp).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

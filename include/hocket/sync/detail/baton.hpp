@@ -38,8 +38,8 @@
 // Two may put at a time (an event). Both are then read-modify-writes of the word, so whoever takes the baton is ordered
 // after both: what either did before it put is visible, though there is but one baton to take.
 #pragma once
-#include <hocket/core/wait/detail/strength.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

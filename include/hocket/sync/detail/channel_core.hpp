@@ -2,8 +2,8 @@
 // sync/channel.hpp.
 #pragma once
 #include <hocket/base/error.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -16,7 +16,6 @@
 //
 // (Wait morphing: Butenhof, Programming with POSIX Threads, 1997; as Linux's FUTEX_CMP_REQUEUE does it.)
 #pragma once
-#include <hocket/core/wait/detail/op_flag.hpp>
 #include <hocket/sync/detail/baton.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -25,8 +25,8 @@
 // (if some wait in the line), through which the destructor goes, too. So it can be destroyed by whoever it has let
 // through.
 #pragma once
-#include <hocket/core/wait/detail/strength.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -2,8 +2,8 @@
 // what another one holds; there and with HOCKET_LOCK_OWNERS, for dumps.
 #pragma once
 #include <hocket/core/context.hpp>
-#include <hocket/core/thread/detail/current.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
+#include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
 #include <type_traits>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

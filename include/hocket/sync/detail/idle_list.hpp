@@ -1,8 +1,8 @@
 // The idle objects of a pool: a stack, with the time at which each object was pushed. The oldest is at the bottom.
 #pragma once
-#include <hocket/base/detail/list.hpp>
-#include <hocket/base/detail/time_point.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <hocket/base/seam/time_point.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
 #include <cstddef>
 #include <utility>
 

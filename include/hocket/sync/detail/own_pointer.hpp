@@ -1,7 +1,7 @@
 // What an operation refers to until it is awaited, and when its wait is over: an object of its coroutine. And what it
 // has in itself of that.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <new>

@@ -22,9 +22,8 @@
 // which the destructor goes through, and the grants. So a coroutine that holds all permits may destroy the line, if
 // nobody waits.
 #pragma once
-#include <hocket/core/wait/detail/strength.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
-#include <hocket/sync/detail/post_in_turn.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
+#include <hocket/primitive.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -16,8 +16,8 @@
 // which stays until it is granted. So who was woken may destroy it, if nobody else uses it.
 #pragma once
 #include <hocket/base/error.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
-#include <hocket/core/wait/detail/wait_queue.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
+#include <hocket/primitive.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -33,10 +33,10 @@
 // under the mutex whether the receiver had ended without it, and takes the item out again. So an item was sent exactly
 // if the receiver comes by it.
 #pragma once
-#include <hocket/base/detail/cache_line.hpp>
 #include <hocket/base/error.hpp>
-#include <hocket/core/wait/detail/strength.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/base/seam/cache_line.hpp>
+#include <hocket/core/wait/seam/strength.hpp>
+#include <hocket/primitive.hpp>
 #include <type_traits>
 #include <utility>
 

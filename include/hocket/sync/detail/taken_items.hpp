@@ -1,7 +1,7 @@
 // Items on their way from a channel to their receiver, some at a time: moved or copied out under the inner mutex, and
 // assigned outside of it, since what they take the place of may run anything as it ends, a call of the channel too.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <new>
 #include <utility>

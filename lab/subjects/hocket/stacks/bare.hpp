@@ -3,8 +3,8 @@
 // two variants is what the variant says, and nothing else.
 //
 // The bodies and the rounds contain a genuine call (fail()), which is what the in_caller form of the switch asks for.
-#include <hocket/base/detail/platform/prefetch.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/base/seam/platform/prefetch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include "effects.hpp"
 

@@ -1,7 +1,7 @@
 // src/runtime/system_thread.hpp under the model checker. The checker's threads are declared before an execution begins,
 // so each of them sleeps until the library starts a thread. The test declares as many as the system shall have.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/model/detail/explore.hpp>
 #include <functional>
 #include <memory>

@@ -3,7 +3,7 @@
 // frame_stubs.S and in the inline form.
 //
 // No test framework: what it calls by pointer would have to be compiled so, too. ctest takes 77 for "skipped".
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include <csignal>
 #include <cstddef>

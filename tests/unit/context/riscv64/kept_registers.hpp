@@ -1,6 +1,6 @@
 // What a call preserves on riscv64, for assembly/registers_test.cpp.
 #pragma once
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 
 #include <cstddef>
 #include <cstdint>

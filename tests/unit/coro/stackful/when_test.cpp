@@ -1,5 +1,5 @@
 // Groups on a loop: join_handles among them, and what their children spawn.
-#include <hocket/core/spawn/detail/registry.hpp>
+#include <hocket/core/spawn/seam/registry.hpp>
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>

@@ -1,6 +1,6 @@
 // No memory for the image of a stack: a coroutine that was to hibernate stays where it is, a copied stack is not given
 // away, and nothing is lost.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/hibernate.hpp>
 

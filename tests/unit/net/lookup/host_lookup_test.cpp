@@ -3,7 +3,7 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/timeout_task.hpp>
-#include <hocket/net/detail/host_lookup.hpp>
+#include <hocket/net/seam/host_lookup.hpp>
 #include <hocket/runtime/blocking.hpp>
 #include <hocket/runtime/detail/lookup_threads.hpp>
 #include <hocket/runtime/loop.hpp>

@@ -1,5 +1,5 @@
 // blocking() in fibers: on stacks that stay, and on those that may be packed.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/blocking.hpp>

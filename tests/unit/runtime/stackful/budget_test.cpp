@@ -1,4 +1,4 @@
-// The budget (core/wait/detail/operation.hpp) where code runs on a fiber and cannot wait, or must not.
+// The budget (core/wait/seam/operation.hpp) where code runs on a fiber and cannot wait, or must not.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/fiber/await.hpp>

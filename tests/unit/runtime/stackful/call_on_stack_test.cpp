@@ -1,5 +1,5 @@
 // Calls on another stack, from threads, raw coroutines and fibers.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/call_on_stack.hpp>

@@ -1,7 +1,7 @@
 // Hibernation of scheduled fibers: when they are packed, and what keeps a stack where it is. That every primitive works
 // with fibers that hibernate at each wait: the suites, with the kind packed_fibers.
 #include <hocket/base/clock.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>

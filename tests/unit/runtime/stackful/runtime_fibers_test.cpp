@@ -1,5 +1,5 @@
 // Fibers on runtimes of 1 to 8 workers: one may begin on any worker, and stays there.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/spawn_batch.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/fork_join.hpp>

@@ -1,6 +1,6 @@
 // Scheduled fibers on dense and on copied stacks. That every primitive works with fibers on a copied stack: the suites,
 // with the kind copied_fibers.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/or_throw.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>

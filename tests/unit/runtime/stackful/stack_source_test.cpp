@@ -1,6 +1,6 @@
 // Spawned fibers on memory of the user's: the process's depot of a size takes its slabs from a source.
-#include <hocket/base/detail/platform/poison.hpp>
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/base/seam/platform/poison.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>

@@ -1,5 +1,5 @@
 // Where a stalled worker is, if a fiber runs on it.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>

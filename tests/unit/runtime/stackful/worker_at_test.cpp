@@ -4,8 +4,8 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
-#include <hocket/runtime/detail/worker_at.hpp>
 #include <hocket/runtime/runtime.hpp>
+#include <hocket/runtime/seam/worker_at.hpp>
 
 #include <doctest/doctest.h>
 #include <set>

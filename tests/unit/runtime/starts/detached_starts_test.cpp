@@ -1,5 +1,5 @@
 // In a program of its own, because it replaces pthread_create(3): the system starts no thread if the test says so.
-#include <hocket/runtime/detail/detached_threads.hpp>
+#include <hocket/runtime/seam/detached_threads.hpp>
 
 #include <atomic>
 #include <cerrno>

@@ -87,7 +87,7 @@ TEST_CASE("an unbounded channel keeps the memory that it needs") {
   CHECK(c.try_receive());
   int sum = 0;
   allocations_of(receive_all(before, sum),
-                 send_all(before));  // the frames of pauses (core/wait/detail/budget.hpp) are kept
+                 send_all(before));  // the frames of pauses (core/wait/seam/budget.hpp) are kept
   sum = 0;
   CHECK(allocations_of(receive_all(c, sum), send_all(c)) == 0);
   CHECK(sum == sum_of_items);

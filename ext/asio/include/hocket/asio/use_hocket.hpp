@@ -32,7 +32,7 @@
 #pragma once
 #include <hocket/asio/detail/outcome.hpp>
 #include <hocket/asio/detail/wait.hpp>
-#include <hocket/core/wait/detail/operation.hpp>
+#include <hocket/core/wait/seam/operation.hpp>
 #include <optional>
 
 namespace hocket { inline namespace HOCKET_ABI {

@@ -15,8 +15,8 @@
 // Spawned coroutines, forks and the children of when_all start without a slot. Raw coroutines (fiber/coroutine.hpp) see
 // the slot of their resumer. In the plain code of a registered thread (world.hpp) a slot belongs to the thread.
 #pragma once
-#include <hocket/base/detail/list.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/list.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/gc/world.hpp>
 #include <concepts>

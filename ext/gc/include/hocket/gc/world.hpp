@@ -34,7 +34,7 @@
 // Limits. The fallback `thread` is not supported, because its fibers are threads: registering a thread throws there.
 // The interfaces of ext/gc may change before 1.0.
 #pragma once
-#include <hocket/core/spawn/detail/return_slot.hpp>
+#include <hocket/core/spawn/seam/return_slot.hpp>
 #include <hocket/fiber/enumeration.hpp>
 #include <hocket/gc/detail/halt.hpp>
 #include <memory>

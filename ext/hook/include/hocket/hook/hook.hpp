@@ -47,10 +47,10 @@
 // docs/blocking-clients.md shows the three ways to call a blocking client, and lists the calls that are not covered.
 #pragma once
 #include <hocket/base/clock.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/join_handle.hpp>
-#include <hocket/core/wait/detail/context_block.hpp>
+#include <hocket/core/wait/seam/context_block.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <chrono>
 #include <concepts>

@@ -4,7 +4,7 @@
 //   - A refusal or a failure of the client is a pg::errc: `error == pg::errc::answers_outstanding`.
 //   - A lost connection is std::errc::connection_reset. Cancels and deadlines end a wait as every wait of hocket.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <string_view>
 #include <system_error>
 #include <type_traits>

@@ -1,6 +1,6 @@
 // Statements, their parameters and their rows. Statements and parameters refer to texts of the caller.
 #pragma once
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>

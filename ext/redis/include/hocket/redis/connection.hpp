@@ -33,12 +33,12 @@
 // Thread safety. One coroutine at a time uses a connection. Each use may be on another thread. The connection may be
 // moved while a command is under way, and must outlive it.
 #pragma once
-#include <hocket/base/detail/text_list.hpp>
 #include <hocket/base/result.hpp>
+#include <hocket/base/seam/text_list.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/pool/connection_state.hpp>
-#include <hocket/redis/detail/reply.hpp>
 #include <hocket/redis/error.hpp>
+#include <hocket/redis/reply.hpp>
 #include <array>
 #include <concepts>
 #include <memory>
@@ -110,7 +110,7 @@ class connection {
 // Connects to a server: a host name, or a numeric address, and a port. Tries the addresses of a name in their order,
 // each but the last one for 3 s at most. A name is looked up on a thread for lookups; a numeric address never waits
 // behind lookups. If the wait ends early, the lookup is left to itself. Errors: the error of the last connect, as
-// connection_refused; the error of the lookup (net/detail/host_lookup.hpp).
+// connection_refused; the error of the lookup (net/seam/host_lookup.hpp).
 [[nodiscard]] task<result<connection>> connect(std::string host, int port);
 // Connects to the path of a unix socket.
 [[nodiscard]] task<result<connection>> connect_unix(std::string path);

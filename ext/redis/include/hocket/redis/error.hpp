@@ -6,7 +6,7 @@
 //   const auto reply = redis::expect(co_await client.command("GET", key));
 //   if (!reply && reply.error() == redis::errc::moved) follow(client.refusal());
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <string_view>
 #include <system_error>
 

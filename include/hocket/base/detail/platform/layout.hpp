@@ -18,6 +18,22 @@
 #pragma once
 #include <hocket/base/version.hpp>
 
+#if HOCKET_BACKEND == 1
+#define HOCKET_BACKEND_NAME ucontext
+#elif HOCKET_BACKEND == 2
+#define HOCKET_BACKEND_NAME thread
+#elif HOCKET_PORTABLE
+#define HOCKET_BACKEND_NAME portable
+#else
+#define HOCKET_BACKEND_NAME native
+#endif
+
+#if HOCKET_LOCK_OWNERS
+#define HOCKET_OWNERS_NAME owners_
+#else
+#define HOCKET_OWNERS_NAME
+#endif
+
 #define HOCKET_LAYOUT_JOIN2(major, minor, patch, checks, conforming, owners, sanitizer, backend) \
   hocket_layout_v##major##_##minor##_##patch##_checks##checks##_conforming##conforming##_##owners##sanitizer##_##backend
 #define HOCKET_LAYOUT_JOIN(major, minor, patch, checks, conforming, owners, sanitizer, backend) \

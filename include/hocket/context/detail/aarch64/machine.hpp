@@ -1,4 +1,4 @@
-// The machine switch on aarch64, procedure call standard AAPCS64 (LP64). The contract is context/detail/switch.hpp.
+// The machine switch on aarch64, procedure call standard AAPCS64 (LP64). The contract is context/seam/switch.hpp.
 //
 // Inline form. The compiler is told that everything is clobbered, so it saves just the registers that are live at the
 // place of the switch, where it knows best. Two are saved by hand: x29, which may not be in a clobber list, and x19.
@@ -25,7 +25,7 @@
 //   * fpcr is not touched; the flags of fpsr belong to nobody over a call.
 //   * No stack may be parked in streaming mode or with a live ZA.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {

@@ -9,7 +9,7 @@
 // meanwhile:
 //   caller: before_call    other stack: on_entry, before_return    caller: after_return
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 #if HOCKET_BACKEND == 2
@@ -214,7 +214,7 @@ class call_annotation {
 }}}  // namespace hocket::detail
 
 #else
-#include <hocket/base/detail/valgrind.hpp>
+#include <hocket/base/seam/valgrind.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,6 +1,6 @@
 // Dispatch to the back end: the one that was asked for, else the architecture's.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 
 #if HOCKET_BACKEND == 1
 #include <hocket/context/detail/ucontext/machine.hpp>

@@ -1,4 +1,4 @@
-// The machine switch on riscv64, calling convention LP64D. The contract is context/detail/switch.hpp.
+// The machine switch on riscv64, calling convention LP64D. The contract is context/seam/switch.hpp.
 //
 // Inline form. The compiler is told that everything is clobbered, so it saves just the registers that are live at the
 // place of the switch, where it knows best. Two are saved by hand: s0, which may not be in a clobber list, and s1.
@@ -24,7 +24,7 @@
 //   * The calling conventions without registers for doubles (LP64, LP64F) and shadow stacks (Zicfiss, or in gp) are not
 //     supported, nor are landing pads (Zicfilp).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {

@@ -1,5 +1,5 @@
 // The machine switch by swapcontext: any architecture whose C library has it. The contract is
-// context/detail/switch.hpp.
+// context/seam/switch.hpp.
 //
 //     parked stack
 //     ...  frames
@@ -10,7 +10,7 @@
 // Slow: each switch saves and sets the signal mask, by a system call. So a stack has a signal mask of its own, which is
 // the thread's when it is prepared, and a rounding mode.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {

@@ -1,4 +1,4 @@
-// The machine switch on x86-64, System V calling convention. The contract is context/detail/switch.hpp.
+// The machine switch on x86-64, System V calling convention. The contract is context/seam/switch.hpp.
 //
 // Inline form. The compiler is told that everything is clobbered, so it saves just the registers that are live at the
 // place of the switch, where it knows best. Two are saved by hand: rbp, which may not be in a clobber list, and rbx.
@@ -24,7 +24,7 @@
 //     another stack. Hence endbr64 at each landing (indirect branch tracking). Shadow stacks are not supported.
 //   * mxcsr and the x87 control word are not touched (6 to 140 ns on some machines).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {

@@ -4,7 +4,7 @@
 // Constant after its construction and counted: contexts refer to it, and bindings that were made inside of it. Whoever
 // gives up the last reference destroys the value, on whatever thread that is.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

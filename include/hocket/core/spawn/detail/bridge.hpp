@@ -1,12 +1,12 @@
-// The bridge to foreign awaitables (core/spawn/detail/foreign_wait.hpp): a frame. Its resume posts a coroutine to its
+// The bridge to foreign awaitables (core/spawn/seam/foreign_wait.hpp): a frame. Its resume posts a coroutine to its
 // executor. The resume may come from any thread, inside await_suspend or before that has returned, or never.
 //
 // The bridge posts in an await_suspend, that is when its own frame is suspended: the coroutine that is woken so may
 // destroy the frame at once, on another thread. A second resume finds the frame past that point, and is fatal (if the
 // frame still exists: afterwards it is a use of freed memory, which ASan finds).
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/core/thread/detail/runnable.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/core/thread/seam/runnable.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 

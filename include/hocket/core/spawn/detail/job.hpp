@@ -1,6 +1,6 @@
 // A job (core/post.hpp): what stands in a run queue for it, and its callable behind that.
 //
-//   +0   the head of a frame made by hand (core/thread/detail/frame.hpp): the handle is its address
+//   +0   the head of a frame made by hand (core/thread/seam/frame.hpp): the handle is its address
 //   +16  the entry of a queue
 //   +40  the target, and what to do with the callable
 //   +56  the callable and the arguments, until they were called: one byte says so
@@ -12,7 +12,7 @@
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/spawn/detail/spawned_call.hpp>
-#include <hocket/core/thread/detail/frame.hpp>
+#include <hocket/core/thread/seam/frame.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,6 +1,6 @@
 // The callable and the arguments of a spawn, until they are called; and the memory of the object that holds them.
 //
-// What a coroutine that is spawned (core/spawn/detail/spawn.hpp) and a job (core/post.hpp) have in common.
+// What a coroutine that is spawned (core/spawn/seam/spawn.hpp) and a job (core/post.hpp) have in common.
 #pragma once
 #include <hocket/core/context.hpp>
 #include <hocket/core/frame_memory.hpp>

@@ -6,8 +6,8 @@
 // The owner attaches and fires; others take back. Due nodes are moved to a list of their own before the first of them
 // fires, so that one which a fire() attaches anew waits for the next turn; in both lists they can still be taken back.
 #pragma once
-#include <hocket/base/detail/mutex.hpp>
-#include <hocket/core/thread/detail/timer.hpp>
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

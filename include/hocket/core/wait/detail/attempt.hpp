@@ -15,7 +15,7 @@
 // Of a group (when_any), one child at a time may make an attempt, and none after the group is decided. So the child
 // gives its wait a gate. Everything that is attempted, also before a wait begins, is attempted behind the gate.
 #pragma once
-#include <hocket/core/thread/detail/stand_in.hpp>
+#include <hocket/core/thread/seam/stand_in.hpp>
 #include <hocket/core/wait/detail/claim.hpp>
 #include <concepts>
 #include <new>

@@ -41,8 +41,8 @@
 // meet `reserved` spin until it is decided, a few operations of a running thread away; the address order makes a cycle
 // of such waits impossible.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
 #include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -1,6 +1,6 @@
-// A flag in an operation, of a whole word: what a coroutine waits for has no padding (core/wait/detail/operation.hpp).
+// A flag in an operation, of a whole word: what a coroutine waits for has no padding (core/wait/seam/operation.hpp).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,9 +1,9 @@
-// What an operation says of itself beside how it waits (core/wait/detail/operation.hpp has the list).
+// What an operation says of itself beside how it waits (core/wait/seam/operation.hpp has the list).
 #pragma once
-#include <hocket/base/detail/waited.hpp>
 #include <hocket/base/result.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
-#include <hocket/core/wait/detail/wait_room.hpp>
+#include <hocket/base/seam/waited.hpp>
+#include <hocket/core/wait/seam/suspension.hpp>
+#include <hocket/core/wait/seam/wait_room.hpp>
 #include <concepts>
 #include <type_traits>
 

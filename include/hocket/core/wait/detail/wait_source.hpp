@@ -1,7 +1,7 @@
-// A source of waits: what waiters register with (core/wait/detail/suspension.hpp). A primitive derives from it, and so
+// A source of waits: what waiters register with (core/wait/seam/suspension.hpp). A primitive derives from it, and so
 // does a coroutine that can be joined.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {

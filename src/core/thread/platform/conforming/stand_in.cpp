@@ -1,6 +1,6 @@
 // Conforming mode: a stand-in's frame is a real coroutine, which ends when it has been resumed.
 #include <hocket/core/frame_memory.hpp>
-#include <hocket/core/thread/detail/stand_in.hpp>
+#include <hocket/core/thread/seam/stand_in.hpp>
 
 #include <exception>
 

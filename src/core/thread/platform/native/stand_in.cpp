@@ -1,6 +1,6 @@
 // A stand-in's frame is its own: two function pointers, where a coroutine has them.
 #include <hocket/base/fatal.hpp>
-#include <hocket/core/thread/detail/stand_in.hpp>
+#include <hocket/core/thread/seam/stand_in.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {

@@ -1,8 +1,8 @@
 // A thread's own state, where code on any stack runs on the thread itself.
 #include "core/thread/unloading.hpp"
 
-#include <hocket/base/detail/atomic.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

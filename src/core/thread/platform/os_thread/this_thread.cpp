@@ -1,7 +1,7 @@
 // A thread's state, where a fiber runs on a thread of its own: the state of the logical thread
-// (base/detail/logical_thread.hpp).
-#include <hocket/base/detail/logical_thread.hpp>
-#include <hocket/core/thread/detail/current.hpp>
+// (base/seam/logical_thread.hpp).
+#include <hocket/base/seam/logical_thread.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 #include <new>
 #include <type_traits>

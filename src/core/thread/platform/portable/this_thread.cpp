@@ -2,7 +2,7 @@
 // without link-time optimisation, and alone. So each call finds the thread on which it runs.
 #include "core/thread/unloading.hpp"
 
-#include <hocket/core/thread/detail/current.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {

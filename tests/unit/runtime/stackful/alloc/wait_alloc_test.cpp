@@ -1,6 +1,6 @@
 // A fiber's awaiter lies in memory of the frames that its thread keeps: waits allocate nothing once there is some, and
 // need none where there is none. Who begins on a stack that others share needs some for their frames.
-#include <hocket/context/detail/switch.hpp>
+#include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/runtime/loop.hpp>

@@ -2,15 +2,15 @@
 // the home is gone.
 //
 // wake() posts a turn, and then wakes the bed: the thread of the io_context, if it runs the turn at once, waits in
-// end_sleep() for that last step, so nobody touches the guest after it is gone (core/thread/detail/inbox.hpp). A turn
+// end_sleep() for that last step, so nobody touches the guest after it is gone (core/thread/seam/inbox.hpp). A turn
 // that stands in line is as good as one that is posted: it says so before it looks.
 //
 // If a coroutine waits for hocket's own I/O, the io_context waits for the descriptor of the loop's driver, and each
 // time that is readable a turn polls the driver. While nobody lives here it does not, so the io_context has no work of
 // it.
 #pragma once
-#include <hocket/asio/detail/library.hpp>
-#include <hocket/base/detail/platform/owns_nothing.hpp>
+#include <hocket/asio/detail/outcome.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <memory>
 #include <new>

@@ -1,7 +1,7 @@
 // A wait that cannot be given up, only asked to end: until the operation that it waits for has completed, memory of the
 // coroutine belongs to that (buffers, a cancellation signal).
 //
-// It is a suspension with one waiter (core/wait/detail/suspension.hpp). The completion handler has the hold of the
+// It is a suspension with one waiter (core/wait/seam/suspension.hpp). The completion handler has the hold of the
 // waiter. detach() never takes the hold back: it answers like a source that is popping the waiter, and asks for that
 // pop, by an emission of the cancellation signal elsewhere. So the coroutine is posted when the hold is given back,
 // whichever party has won, and no second protocol is needed.
@@ -13,7 +13,7 @@
 //             2  and an emission        each, when it ran or was destroyed: one less; to 0: claim and post
 #pragma once
 #include <hocket/core/awaitable.hpp>
-#include <hocket/core/wait/detail/suspension.hpp>
+#include <hocket/primitive.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

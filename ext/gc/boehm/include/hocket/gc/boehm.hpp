@@ -42,7 +42,7 @@
 //
 // fork(). libgc and hocket work in the child, with the thread that forked.
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace gc::boehm {

@@ -18,7 +18,7 @@
 // The stopper sees every write that a thread made before leave(). The thread sees the stopper's writes after
 // come_back().
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {
 

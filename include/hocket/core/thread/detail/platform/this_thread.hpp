@@ -1,4 +1,4 @@
-// How this thread's state is found: core/thread/detail/current.hpp says what it is, and includes this page.
+// How this thread's state is found: core/thread/seam/current.hpp says what it is, and includes this page.
 //
 // On x86-64 it is two instructions in line, of which the second is a constant once a linker has seen that the program
 // is no shared library (the initial-exec form of the ELF specification for thread-local storage). Volatile: neither
@@ -8,7 +8,7 @@
 // Assembly alone knows the name. A linker that optimises takes no object file out of an archive for what only assembly
 // asks for: the file that holds the state is compiled without that (src/core/CMakeLists.txt).
 #pragma once
-#include <hocket/base/detail/platform/config.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -1,6 +1,6 @@
 // <hocket/base/detail/sleepers.hpp> under the model checker: one count, which the test makes for each execution.
 #pragma once
-#include <hocket/base/detail/atomic.hpp>
+#include <hocket/base/seam/atomic.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

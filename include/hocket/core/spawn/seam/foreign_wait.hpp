@@ -1,0 +1,93 @@
+// foreign_wait: an awaitable that is not hocket's own, made fit to be awaited by a coroutine of hocket.
+//
+// A foreign awaitable resumes the handle that it was given wherever it is, when it likes. hocket's coroutines are
+// resumed by their executor only, so it is given the handle of a bridge (core/spawn/detail/bridge.hpp), and the
+// coroutine goes on from its executor, on its own thread, under its own context. `co_await` in a task and `await` in a
+// fiber wrap by themselves. What the awaitable answers and throws is handed on as it is.
+//
+// Such a wait can be neither cancelled nor timed nor killed: nobody could take the handle back. A kill takes effect
+// when the coroutine waits next, for a foreign awaitable or one of ours; a loop that is destroyed under a foreign wait
+// is fatal, naming the coroutine. An awaitable that resumes its handle and then says that it does not suspend (by
+// false, or by an exception) is wrong in all of C++, and fatal here. It must not destroy the handle. Where there is no
+// executor (a chain that is driven by hand) there is nothing to post to: no bridge is made.
+#pragma once
+#include <hocket/base/seam/delayed.hpp>
+#include <hocket/core/awaitable.hpp>
+#include <hocket/core/spawn/detail/bridge.hpp>
+#include <type_traits>
+
+namespace hocket { inline namespace HOCKET_ABI {
+
+class context;
+
+namespace detail {
+
+// Whether `co_await` and `await` wrap an A.
+template <class A>
+concept foreign_awaitable = awaitable<A> && !trusted_awaiter<awaiter_of<A>>;
+
+// `A` is what was awaited, as a forwarding reference deduces it.
+template <foreign_awaitable A>
+class foreign_wait : public own_awaiter {
+  using inner = std::remove_reference_t<awaiter_of<A>>;
+  static_assert(awaiter<inner>,
+                "hocket: await_suspend of a foreign awaiter must accept a std::coroutine_handle<>: hocket's coroutines "
+                "have no promise of a type that it could name");
+  using given_answer = decltype(std::declval<inner&>().await_suspend(std::coroutine_handle<>{}));
+  using answer = std::conditional_t<is_plain_answer<given_answer>, given_answer, std::coroutine_handle<>>;
+
+ public:
+  explicit foreign_wait(A&& a) : inner_(get_awaiter(std::forward<A>(a))) {}
+  foreign_wait(const foreign_wait&) = delete;
+  foreign_wait& operator=(const foreign_wait&) = delete;
+
+  decltype(auto) await_ready() { return inner_.await_ready(); }
+
+  answer await_suspend(std::coroutine_handle<> self) {
+    std::coroutine_handle<> stand_in = begin(self);
+    try {
+      if constexpr (std::is_same_v<answer, bool>) {
+        const bool suspends = inner_.await_suspend(stand_in);
+        if (!suspends && way_) way_->withdraw();
+        return suspends;
+      } else {
+        return inner_.await_suspend(stand_in);
+      }
+    } catch (...) {
+      if (way_) way_->withdraw();
+      throw;
+    }
+  }
+
+  decltype(auto) await_resume() {
+    if (way_) way_->end();
+    return inner_.await_resume();
+  }
+
+ private:
+  std::coroutine_handle<> begin(std::coroutine_handle<> self) {
+    if (!bridge::possible()) return self;
+    way_.emplace(self);
+    return way_->handle();
+  }
+
+  awaiter_of<A> inner_;
+  delayed<bridge> way_;
+};
+
+// How an A (an object, or an lvalue reference) is awaited by a coroutine of ours: by its own awaiter, or behind a
+// bridge.
+template <class A, class Where = anywhere>
+struct way_to_await {
+  using awaiter = awaiter_where<A&&, Where>;
+  static awaiter begin(A&& what) { return Where::begin(std::forward<A>(what)); }
+};
+template <foreign_awaitable A, class Where>
+struct way_to_await<A, Where> {
+  using awaiter = foreign_wait<A>;
+  static awaiter begin(A&& what) { return awaiter(std::forward<A>(what)); }
+};
+
+}  // namespace detail
+
+}}  // namespace hocket

@@ -1,0 +1,121 @@
+// What a deadline registers with: the seam between a wait (core) and a timer wheel (time).
+#pragma once
+#include <hocket/base/clock.hpp>
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/base/seam/list.hpp>
+#include <cstdint>
+#include <source_location>
+
+namespace hocket { inline namespace HOCKET_ABI {
+
+class executor;
+
+namespace detail {
+
+// Why a service calls: the time has come, or another thread has detached the node, which its owner hands back.
+enum class timer_call : std::uint8_t { due, given_back };
+
+struct timer_node;
+
+// The behaviour of a registration; a constant.
+// fire(): runs at most once for each attach, without the service's lock. It runs at or after `when`; earlier only if
+// another thread has detached the node (see there). It runs on the service's thread, or, if may_leave() returns true,
+// on a thread that helps a stuck service. may_leave == null: never elsewhere.
+struct timer_kind {
+  void (*fire)(timer_node& self, timer_call why) noexcept;
+  // Called under the service's lock, while the node is attached. `home` is the service's executor.
+  bool (*may_leave)(const timer_node& self, const executor& home) noexcept = nullptr;
+  // A hint; may be null. Prefetches the memory that fire() and the woken coroutine touch. Called under the service's
+  // lock, while the node is attached and fires soon, if thousands are attached.
+  void (*look_ahead)(const timer_node& self) noexcept = nullptr;
+};
+
+// One registration. `when` stays as it is while the node is attached. `link` belongs to the service.
+struct timer_node : list_node {
+  const timer_kind* kind = nullptr;
+  time_point when{};
+
+ private:
+  // How long from attach_after() on; not negative then. Negative once it is attached: half an address, complemented.
+  std::int64_t term_ = duration::max().count();
+
+ public:
+  atomic<timer_node*> link{nullptr};
+
+  // For the service.
+  void fire(timer_call why) noexcept { kind->fire(*this, why); }
+  void look_ahead() const noexcept {
+    if (kind->look_ahead) kind->look_ahead(*this);
+  }
+
+  // Before each attach_after(), and before no other: how long from then on. duration::max() is never.
+  void set_after(duration from_then) noexcept { term_ = from_then.count(); }
+  bool is_set_after() const noexcept { return term_ != duration::max().count(); }
+
+  // What is left of that while it is attached and its time is not known yet.
+  duration after() const noexcept { return term_ < 0 ? duration::max() : duration(term_); }
+
+  // For the service, in attach_after(): a time in the past is as good as now.
+  void begin_term() noexcept {
+    if (term_ < 0) term_ = 0;
+  }
+  // Turns the term into a time by the clock.
+  void limit(time_point present) noexcept {
+    const time_point then = deadline_after(present, duration(term_));
+    if (then < when) when = then;
+    set_after(duration::max());
+  }
+  // When its time is known: memory that the service is likely to want soon after this node's. A hint, since what was
+  // there may be gone.
+  void expect_next(const void* memory) noexcept {
+    term_ = ~static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory) >> 1);
+  }
+  const void* expected_next() const noexcept {
+    return term_ < 0 ? reinterpret_cast<const void*>(static_cast<std::uintptr_t>(~term_) << 1) : nullptr;
+  }
+};
+
+class timer_service {
+ public:
+  // Any thread: the time that `when` is compared with.
+  virtual time_point now() const noexcept = 0;
+
+  // The thread of the executor whose timers these are. `node` is in no service. A `when` in the past fires at the next
+  // turn, never inside attach().
+  virtual void attach(timer_node& node) noexcept = 0;
+
+  // The same for the earlier of `when` and what set_after() said from now on, which it writes to `when`. A service
+  // whose clock goes on by itself may look at it later, at its owner's next turn: then the time is counted from there.
+  virtual void attach_after(timer_node& node) noexcept {
+    node.limit(now());
+    attach(node);
+  }
+
+  // Any thread, at most once for an attach: one party takes a registration back. True: the node is out and will not
+  // fire. False: it was popped, if only by this call; it fires, is firing or has fired, so its memory is free only when
+  // fire() has said so (in a wait: by dropping its hold).
+  [[nodiscard]] virtual bool detach(timer_node& node) noexcept = 0;
+
+  // Any thread: whether it is the one that these timers fire on, so that one which detach() does not take back there
+  // was popped before. May say no where it is not known.
+  virtual bool fire_here() const noexcept { return false; }
+
+ protected:
+  ~timer_service() = default;
+};
+
+// By the clock of the current executor's timers; without timers, the machine's.
+time_point time_here() noexcept;
+
+time_point deadline_by_timers(executor& home, duration within, const char* what,
+                              const std::source_location& at) noexcept;
+
+// `within` from now on the clock of `home`; never, for duration::max(). Fatal if there are no timers, naming `what`.
+inline time_point deadline_on(executor& home, duration within, const char* what,
+                              const std::source_location& at) noexcept {
+  return within == duration::max() ? time_point::max() : deadline_by_timers(home, within, what, at);
+}
+
+}  // namespace detail
+
+}}  // namespace hocket

@@ -1,0 +1,22 @@
+// Where observers are told (core/observer.hpp). For authors of coroutine kinds:
+//
+//   if (observed()) [[unlikely]] tell_destroyed(id);
+#pragma once
+#include <hocket/base/seam/atomic.hpp>
+#include <hocket/core/observer.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+extern atomic<std::uint32_t> observer_count;
+
+// Whether anybody is to be told.
+inline bool observed() noexcept {
+  // ORDER: relaxed, pairs with nothing: a hint. Which observers there are, is read with the orders that it needs.
+  return observer_count.load(std::memory_order_relaxed) != 0;
+}
+
+[[HOCKET_COLD]] void tell_created(coroutine_id who, const coroutine_info& facts) noexcept;
+[[HOCKET_COLD]] void tell_resumed(coroutine_id who) noexcept;
+[[HOCKET_COLD]] void tell_destroyed(coroutine_id who) noexcept;
+
+}}}  // namespace hocket::detail

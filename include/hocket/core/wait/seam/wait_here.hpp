@@ -1,0 +1,26 @@
+// Waiting in code that cannot say await: a destructor that joins.
+//
+// Code on a stack of its own can wait wherever it is: a fiber parks (stack_hooks.hpp), a plain thread blocks.
+#pragma once
+#include <hocket/core/sync_wait.hpp>
+#include <hocket/core/wait/seam/stack_hooks.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+// Awaits `what`. False: the caller runs neither on a fiber nor on a plain thread, and nothing was awaited.
+template <class Op, class Options>
+bool wait_here(operation<Op, Options> what) {
+  auto&& awaiter = get_awaiter(std::move(what));
+  using W = std::remove_reference_t<decltype(awaiter)>;
+  constexpr suspend_call suspend = [](void* at, std::coroutine_handle<> who) noexcept {
+    return static_cast<W*>(at)->await_suspend(who);
+  };
+  if (!awaiter.await_ready() && !suspend_stack(&awaiter, suspend)) {
+    if (current_executor()) return false;
+    block_thread(awaiter);
+  }
+  static_cast<void>(awaiter.await_resume());
+  return true;
+}
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,102 @@
+// The room of a wait: its suspension and its waiter, some 220 bytes that are needed while a coroutine is suspended.
+//
+// g++ gives the awaiter of each `co_await` a place of its own in the coroutine's frame, and so four waits that follow
+// one another would have four rooms. But a coroutine waits for one thing at a time. Therefore the room of a task's wait
+// is not a part of the awaiter: the coroutine that was spawned keeps one room, for itself and for the tasks that it
+// awaits, from its first suspension to its end.
+//
+// Where the room is, is a policy of `wait` (core/wait/seam/operation.hpp):
+//   - own_room: in the awaiter. For fibers and threads, which build the awaiter only where it is needed; for selects,
+//     which have several waiters; for eager bodies, children of when_all, generators and foreign coroutines, which wait
+//     beside others; and for waits that must not fail, as a scope's join.
+//   - shared_room: the one that the coroutine keeps. If there is none, or if another wait has it, the room is a frame
+//     from the memory of frames. If there is no memory, nothing has begun, and the await throws std::bad_alloc.
+//
+// Ownership. open() takes the room from the coroutine, and finish() gives it back, in await_resume(). From then
+// on the awaiter has no room, also if it lives on: in `co_await a() + co_await b()` the second wait is in the room of
+// the first one. An awaiter that is destroyed before that (its coroutine is destroyed) destroys what is in the room, so
+// that a grant is passed on, and gives it to the memory of frames, since the coroutine may be gone.
+//
+// Threads. The room belongs to the strand (core/context.hpp), as what it waits for does. One thread at a time takes and
+// keeps the room: what waits beside the strand in its context (an eager body, a task that a foreign coroutine awaits)
+// keeps the strand from migrating meanwhile (strand_state::pin()). Children that run beside each other have no strand,
+// and so no room in common.
+#pragma once
+#include <hocket/core/wait/seam/suspension.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+struct wait_room {
+  // Null: there is no memory. Else the wait is armed.
+  static wait_room* open(std::coroutine_handle<> whom, no_options options) noexcept;
+  static wait_room* open(std::coroutine_handle<> whom, const wait_options& options) noexcept;
+  // suspension::finish(). The coroutine keeps the room.
+  wait_end finish() noexcept;
+  // Instead of finish().
+  void drop() noexcept;
+  // At the end of the coroutine that keeps it.
+  static void release(wait_room* room) noexcept;
+
+  suspension wait;  // first: the waiter asks it when it is destroyed
+  waiter entry;
+
+ private:
+  wait_room() noexcept = default;
+  ~wait_room() = default;
+  template <class Options>
+  static wait_room* open_as(std::coroutine_handle<> whom, const Options& options) noexcept;
+};
+
+// The policies. After open() has returned true, the wait is armed: finish() or drop() follows.
+template <std::size_t Waiters>
+class own_room {
+ public:
+  own_room() noexcept {}
+  own_room(const own_room&) = delete;
+  own_room& operator=(const own_room&) = delete;
+  ~own_room() {}
+
+  template <class Options>
+  bool open(std::coroutine_handle<> whom, const Options& options) noexcept {
+    ::new (static_cast<void*>(&made_)) made;
+    made_.wait.arm(whom, options);
+    return true;
+  }
+  wait_end finish() noexcept { return made_.wait.finish(); }
+  // After finish() the destructors do nothing but check. A select still asks which of its waiters was granted.
+  void end() noexcept {
+    if constexpr (debug_checks && Waiters == 1) made_.~made();
+  }
+  void drop() noexcept { made_.~made(); }
+  suspension& wait() noexcept { return made_.wait; }
+  waiter& entry() noexcept { return made_.entries[0]; }
+
+ private:
+  struct made {
+    suspension wait;  // first: the waiters ask it when they are destroyed
+    waiter entries[Waiters];
+  };
+  union {
+    made made_;
+  };
+};
+
+class shared_room {
+ public:
+  shared_room() noexcept {}
+  template <class Options>
+  bool open(std::coroutine_handle<> whom, const Options& options) noexcept {
+    room_ = wait_room::open(whom, options);
+    return room_ != nullptr;
+  }
+  wait_end finish() noexcept { return room_->finish(); }
+  void end() noexcept {}
+  void drop() noexcept { room_->drop(); }
+  suspension& wait() noexcept { return room_->wait; }
+  waiter& entry() noexcept { return room_->entry; }
+
+ private:
+  wait_room* room_;
+};
+
+}}}  // namespace hocket::detail

@@ -1,0 +1,41 @@
+// One worker of a runtime as a *where*: a coroutine that is spawned there begins on that worker.
+//
+//   detail::worker_at third(rt, 2);
+//   spawn(third, {.name = "listener"}, accept_connections, std::ref(door));
+//
+// It is a coroutine of the runtime like any other, but its first turn is posted to the worker's inbox, from which no
+// other worker steals. So what it opens before its first wait (a socket, say) is with that worker's driver. Afterwards
+// a task migrates as others do; a fiber stays, unless it is migratable. A migratable fiber that has to wait for its
+// stack begins wherever it gets one.
+#pragma once
+#include <hocket/core/spawn/seam/spawn.hpp>
+#include <hocket/runtime/runtime.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+// Posts the first turn to the worker. The runtime counts the coroutine.
+class worker_place : public direct_place {
+ public:
+  worker_place(executor& first, runtime& on, const spawn_options& options) : direct_place(on, options), first_(first) {}
+  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept {
+    made.launch_at(first_, start);
+  }
+
+ private:
+  executor& first_;
+};
+
+class worker_at {
+ public:
+  // `index` is less than on.workers().
+  worker_at(runtime& on, std::size_t index) noexcept;
+
+  using placed_with = spawn_options;
+  worker_place place(const spawn_options& options) const { return {first_, on_, options}; }
+
+ private:
+  runtime& on_;
+  executor& first_;
+};
+
+}}}  // namespace hocket::detail

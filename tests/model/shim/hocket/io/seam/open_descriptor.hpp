@@ -1,0 +1,55 @@
+// What a direction knows of its descriptor, with a system of a few lines: one byte stream, whose edges are told to
+// whoever asks first.
+#pragma once
+#include <hocket/base/seam/mutex.hpp>
+#include <hocket/io/detail/direction.hpp>
+#include <hocket/model/detail/explore.hpp>
+#include <hocket/model/model.hpp>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+
+class open_descriptor {
+ public:
+  // --- for the direction
+  static int attach_here() noexcept { return 0; }
+  static bool is_attached() noexcept { return true; }
+  std::uint32_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+  primitive::thread_mutex& mutex() noexcept { return mutex_; }
+  call_end carry_out(transfer& what) noexcept;
+  bool hand_over(primitive::waiter& entry) noexcept;
+  void direction_closed() noexcept;
+  static void save_count(const transfer&) noexcept {}
+
+  // --- for the test
+  void peer_writes() noexcept;
+  void tells_of_nothing() noexcept;  // an edge
+  // What the calls for a wait that is over have done is visible.
+  void look_back() noexcept { static_cast<void>(static_cast<int>(calls_)); }
+  // One look of a driver's.
+  void poll() noexcept;
+  // Until the next thing for poll() to do, or tell(), since `seen`, which news() gave.
+  std::uint32_t news() const noexcept { return news_.load(std::memory_order_acquire); }
+  void await_news(std::uint32_t seen) noexcept { futex_wait(news_, seen); }
+  void tell() noexcept;
+  // An event that was collected before the descriptor was closed, and is told now.
+  void tells_late() noexcept;
+  // It is closed: the next descriptor takes its place.
+  void is_used_again() noexcept;
+  bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire) != 0; }
+
+  direction in{*this};
+  const direction& out = in;
+
+ private:
+  void go_on_with(primitive::waiter& entry) noexcept;
+
+  primitive::thread_mutex mutex_;
+  model::var<int> calls_{0, "calls"};  // one at a time
+  model::var<int> taken_{0, "taken"};
+  primitive::atomic<std::uint32_t> bytes_{0, "bytes"}, edges_{0, "edges"}, news_{0, "news"}, closed_{0, "closed"};
+  primitive::atomic<std::uint32_t> generation_{0, "generation"};
+  primitive::thread_mutex pending_mutex_;
+  primitive::atomic<transfer*> pending_{nullptr, "pending"};
+};
+
+}}}  // namespace hocket::detail
