@@ -38,11 +38,11 @@ def visit(graph, path, trail, done, findings):
 
 def noun_of(path, layers):
     """(folder, noun). A layer is one folder. Below it, and below the folder of a part, the name of a folder other than
-    `detail` belongs to the noun."""
+    `detail` and `seam` belongs to the noun."""
     file, layer = pathlib.PurePosixPath(path), LAYER.match(path)
     if not layer:
         return str(file.parent), file.stem
-    inner = [part for part in pathlib.PurePosixPath(path[layer.end():]).parts[:-1] if part != "detail"]
+    inner = [part for part in pathlib.PurePosixPath(path[layer.end():]).parts[:-1] if part not in ("detail", "seam")]
     if inner and f"{layer['layer']}/{inner[0]}" in layers:
         inner = inner[1:]
     return layer["layer"] or layer["ext"], "/".join([*inner, file.stem])

@@ -1,6 +1,6 @@
 """Doors: docs/headers.md lists the public headers and the public names, of the library and of its extensions.
 
-A header outside of the `detail` folders is public, and so is a name in namespace hocket outside of the namespaces
+A header outside of the folders `detail` and `seam` is public, and so is a name in namespace hocket outside of the namespaces
 `detail`. Each public name has a comment, or the opening comment of its header names it. The number of the library's
 public headers is limited. The names of hocket::primitive are the protocol for authors of primitives: at most ten types.
 """
@@ -109,7 +109,7 @@ def rows(tree):
 
 
 def is_public(path):
-    return "detail" not in path.split("/")
+    return not {"detail", "seam"}.intersection(path.split("/"))
 
 
 def declared_by(tree, path):

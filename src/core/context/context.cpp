@@ -34,7 +34,6 @@ struct context::plain final : context {
       : context(&above, std::move(own), where, above.strand_, &plain::free) {
     forks_ = above.forks_;
     block_ = true;
-    set_slot(above.slot());
     count_parent();
   }
   void count_parent() noexcept {
@@ -72,7 +71,13 @@ context_ptr context::child_of_forks(context& parent) {
 }
 
 context_ptr context::child_with(context& parent, inheritance own, std::source_location spawned) {
-  return plain::hold(new plain(parent, std::move(own), spawned));
+  auto* made = new plain(parent, std::move(own), spawned);
+  made->slot_ = parent.slot_;
+  return plain::hold(made);
+}
+
+context_ptr context::child_without_slots(context& parent, inheritance own) {
+  return plain::hold(new plain(parent, std::move(own), {}));
 }
 
 context& context::root() noexcept {

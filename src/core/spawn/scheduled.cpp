@@ -6,6 +6,7 @@
 #include <hocket/core/thread/detail/current.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
 #include <hocket/core/wait/detail/wait_room.hpp>
+#include <hocket/core/wait/seam/coroutine_slot.hpp>
 
 #include <memory>
 #include <new>
@@ -147,6 +148,8 @@ void scheduled::fail() noexcept {
 void scheduled::give_room_back() noexcept { wait_room::release(take_room()); }
 
 void scheduled::finish() noexcept {
+  if constexpr (debug_checks)
+    if (slot()) report_left_slot(*this);
   if (observed()) [[unlikely]]
     tell_destroyed(id());
   if (listed_) listed_->remove(*this);

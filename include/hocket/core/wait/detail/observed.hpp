@@ -7,13 +7,22 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-extern atomic<std::uint32_t> observer_count;
+// The number of observers, and in the upper half that of slots with hooks (core/wait/seam/coroutine_slot.hpp).
+extern atomic<std::uint64_t> observer_count;
 
-// Whether anybody is to be told.
+// Whether anybody is to be told: an observer or a slot.
 inline bool observed() noexcept {
-  // ORDER: relaxed, pairs with nothing: a hint. Which observers there are, is read with the orders that it needs.
+  // ORDER: relaxed, pairs with nothing: a hint. Which observers there are, is read with the orders that it needs. A
+  // coroutine finds its own slots, because it has counted them itself.
   return observer_count.load(std::memory_order_relaxed) != 0;
 }
+inline bool has_observers() noexcept {
+  // ORDER: relaxed, pairs with nothing: as in observed().
+  return static_cast<std::uint32_t>(observer_count.load(std::memory_order_relaxed)) != 0;
+}
+
+void add_hooked_slot() noexcept;
+void remove_hooked_slot() noexcept;
 
 [[HOCKET_COLD]] void tell_created(coroutine_id who, const coroutine_info& facts) noexcept;
 [[HOCKET_COLD]] void tell_suspended(coroutine_id who, const wait_info& facts) noexcept;

@@ -7,6 +7,9 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constexpr bool observed() noexcept { return false; }
+constexpr bool has_observers() noexcept { return false; }
+inline void add_hooked_slot() noexcept {}
+inline void remove_hooked_slot() noexcept {}
 inline void tell_created(coroutine_id, const coroutine_info&) noexcept {}
 inline void tell_suspended(coroutine_id, const wait_info&) noexcept {}
 inline void tell_woken(coroutine_id) noexcept {}
