@@ -1,3 +1,4 @@
+#include <hocket/base/detail/forks.hpp>
 #include <hocket/base/detail/platform/poison.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/detail/switch.hpp>
@@ -63,7 +64,9 @@ struct fiber_thread::listed {
 };
 
 fiber_thread::fiber_thread() noexcept
-    : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {}
+    : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {
+  if constexpr (debug_checks) static_cast<void>(forks_so_far());  // enumeration.cpp asks in signal handlers
+}
 
 fiber_thread::~fiber_thread() {
   delete idle;
@@ -82,14 +85,14 @@ void fiber_thread::leave_last() noexcept { delete this; }
 fiber_thread& fiber_thread::current() {
   if (fiber_thread* known = current_if_any()) [[likely]]
     return *known;
-  auto* hook = new exit_hook{{&exit_hook::end}};
+  auto* at_exit = new exit_hook{{&exit_hook::end}};
   auto* made = new (std::nothrow) fiber_thread;
   if (!made) {
-    delete hook;
+    delete at_exit;
     throw std::bad_alloc();
   }
   set_current_slot(thread_slot::fiber, made);
-  if (!at_thread_exit(*hook)) delete hook;  // what is made stays for good
+  if (!at_thread_exit(*at_exit)) delete at_exit;  // what is made stays for good
   prepare_overflow_report(made->for_signals_);
   static constexpr housekeeper keeps_stacks{&stack_news, &keep_stacks};
   register_housekeeper(keeps_stacks);

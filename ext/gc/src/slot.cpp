@@ -39,10 +39,12 @@ root_list& own_roots() noexcept {
 }
 
 void for_each_slot(void (*visit)(void* with, slot_core& one), void* with) noexcept {
+  expect_stopped_world("gc::for_each_slot() was called while registered threads run");
   for (slot_core& one : all_slots()) visit(with, one);
 }
 
 void for_each_root(void (*visit)(void* with, void*& object), void* with) noexcept {
+  expect_stopped_world("gc::for_each_root() was called while registered threads run");
   const auto in = [&](root_list& roots) {
     for (root_base& one : roots)
       if (one.object) visit(with, one.object);

@@ -109,7 +109,8 @@ T* current_slot() noexcept {
   return std::addressof(slot<T>::value_of(*core));
 }
 
-// Calls visit(T&) for the value of every slot<T> of coroutines and threads. Call it only while the world is stopped.
+// Calls visit(T&) for the value of every slot<T> of coroutines and threads. Fatal unless the caller has stopped the
+// world (world.hpp).
 template <class T, class Visit>
 void for_each_slot(Visit&& visit) noexcept {
   using visitor = std::remove_reference_t<Visit>;
