@@ -140,10 +140,10 @@ class enumeration {
     in_calls(stack, at, fiber_record::on(stack).calls);
   }
 
-  // In a forked child the fibers of the parent's other threads have no thread.
+  // A thread that is older than a fork may be the parent's.
   void expect_stopped(const control_block& block, const stack_ref& stack) const noexcept {
     const auto is_home = [&](const stopped_thread& each) { return each.fibers == &block.thread(); };
-    if (std::any_of(threads_.begin(), threads_.end(), is_home) || forks_so_far() != 0) return;
+    if (std::any_of(threads_.begin(), threads_.end(), is_home) || block.thread().forks != forks_so_far()) return;
     std::array<char, 240> text{};
     std::snprintf(text.data(), text.size(),
                   "stacks are enumerated in \"%.80s\" while a thread runs \"%.80s\", which is not among the stopped threads",

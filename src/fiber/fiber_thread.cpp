@@ -64,9 +64,10 @@ struct fiber_thread::listed {
 };
 
 fiber_thread::fiber_thread() noexcept
-    : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {
-  if constexpr (debug_checks) static_cast<void>(forks_so_far());  // enumeration.cpp asks in signal handlers
-}
+    : forks(debug_checks ? forks_so_far() : 0),
+      state(&this_thread()),
+      exceptions(&current_exception_globals()),
+      id(machine::thread_id()) {}
 
 fiber_thread::~fiber_thread() {
   delete idle;

@@ -177,6 +177,27 @@ void open_descriptor::drop() noexcept {
   descriptor_table::give_back(*this);
 }
 
+int open_descriptor::put_on_top(backend& top, backend*& below) noexcept {
+  const std::array<direction*, 3> all{&in, &out, &peer};
+  std::size_t held = 0;
+  while (held < all.size() && all[held]->try_hold()) ++held;
+  const bool is_free = held == all.size();
+  if (is_free) below = std::exchange(backend_, &top);
+  while (held != 0) all[--held]->let_go();
+  if (is_free) return 0;
+  return is_closed() ? EBADF : EBUSY;
+}
+
+// At check level `debug`.
+call_end open_descriptor::carry_out_checked(transfer& what) noexcept {
+  const char* const name = backend_->name();
+  expects(what.ended == 0, "a transfer was carried out again after its end", "a backend ends a transfer once", name);
+  const call_end end = backend_->carry_out(*this, what);
+  expects(what.ended == 0 || end >= call_end::done, "a backend has ended a transfer, and answers that the transfer goes on",
+          "answer done or drained for a transfer that has ended", name);
+  return end;
+}
+
 // --- who watches it
 
 int open_descriptor::attach_here() noexcept { return is_attached() ? 0 : attach_to_driver(); }

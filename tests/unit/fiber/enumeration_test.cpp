@@ -238,8 +238,10 @@ TEST_CASE("an enumeration while a thread runs a fiber that is not among the stop
           doctest::skip(!can_enumerate_stacks() || !detail::debug_checks)) {
   expect_fatal(
       [] {
-        coroutine<void()> one({.name = "runner"}, [](auto&) { for_each_stack({}, [](const stack_range&) {}); });
-        one.resume();
+        std::thread([] {
+          coroutine<void()> one({.name = "runner"}, [](auto&) { for_each_stack({}, [](const stack_range&) {}); });
+          one.resume();
+        }).join();
       },
       "while a thread runs \"runner\", which is not among the stopped threads");
 }
