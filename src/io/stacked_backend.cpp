@@ -67,7 +67,12 @@ call_end stacked_backend::carry_out(open_descriptor& at, transfer& what) noexcep
 
 // A backend below another stacked one is asked for no such transfer, so this one is the descriptor's.
 call_end stacked_backend::read_at(open_descriptor& at, transfer& what) {
-  return static_cast<stacked_backend&>(at.system()).read(at, what);
+  transfer part(*what.side, call_kind::read, what.data, what.size);
+  const call_end end = static_cast<stacked_backend&>(at.system()).read(at, part);
+  what.done = part.done;
+  what.error = part.error;
+  what.ended = part.ended;
+  return end;
 }
 
 // One buffer at a time: the party comes again for the next one.
