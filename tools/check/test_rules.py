@@ -41,6 +41,10 @@ def parts():
             **header("core/high/detail", "")}
 
 
+def interface(types, functions):
+    return {"docs/decisions/054-interface-for-extensions.md": f"| `core/a.hpp` | {types} | {functions} | us |\n"}
+
+
 def sources(*texts):
     return [source(text) for text in texts]
 
@@ -292,6 +296,18 @@ SAMPLES = {
             "", "| `errc::full` | `timed_out` | the queue is full | |\n",
             "| `errc::full` | `resource_unavailable_try_again` | it is full | |\n",
             "| `errc::full` | `resource_unavailable_try_again` | the queue is full | |\n| `errc::gone` | `io_error` | gone | |\n")]),
+    "extension_interface": (
+        [{**interface("`a`", "`f`"), **header("core", "class a final : b {\n};\nint f(int n);\n")},
+         {**interface("`a`", ""), **header("core", "template <class T>\nclass [[nodiscard]] a {};\n")},
+         {"src/fiber/a.cpp": "int exit_hook, gcd;\n"}, {"src/io/a.cpp": "// as ext/hook does\n"}],
+        [interface("", "`f`"), {**interface("`a`", ""), **header("core", "class a;\n")},
+         {**interface("`a` `a`", ""), **header("core", "class a {};\n")},
+         {**interface("", "`f`"), **header("core", "int g(f);\n")},
+         {**interface(" ".join(f"`a{n}`" for n in range(13)), ""),
+          **header("core", "".join(f"struct a{n} {{}};\n" for n in range(13)))},
+         {**interface("", " ".join(f"`f{n}`" for n in range(21))),
+          **header("core", "".join(f"void f{n}();\n" for n in range(21)))},
+         {"src/fiber/a.cpp": "void* hook;\n"}, {"include/hocket/fiber/a.hpp": ONCE + "// For the collector.\n"}]),
     "sleeps": (
         [{"tests/unit/core/a_test.cpp": "// no sleep_for here\nlp.run_for(1s);\n"}, source("usleep(1);\n"),
          {"tests/a.cpp": 'TEST_CASE("x" * doctest::skip(!debug_checks)) {}\n'},
