@@ -1,5 +1,5 @@
-// slot<T>: the value that a language runtime keeps for each coroutine. Its code finds the value in two loads, and a
-// collector finds all values.
+// slot<T>: the value that a language runtime keeps for each coroutine. Its code finds the value in two loads and a
+// comparison, and a collector finds all values.
 //
 //   struct interpreter { value* top; std::vector<value> stack; ... };
 //   void run(program p) {                                   // the body of a fiber, or of a task
