@@ -22,7 +22,7 @@ PARTS = "base:\ncore: base\ncore/low: base | a.hpp\ncore/high: base core/low | b
 ONCE = "#pragma once\n"
 HEAVY = ("algorithm", "filesystem", "future", "ranges", "regex")
 STYLE = (runner.ROOT / ".clang-format").read_text()
-ALLOWED = "tools/check/allowed.txt"
+ALLOWED, INTERFACE = "tools/check/allowed.txt", "docs/decisions/054-interface-for-extensions.md"
 CTAGS = {".ctags.d/hocket.ctags": (runner.ROOT / ".ctags.d/hocket.ctags").read_text()}
 OPENED, CLOSED = "namespace hocket { inline namespace HOCKET_ABI {", "}}  // namespace hocket\n"
 
@@ -39,10 +39,6 @@ def parts():
     """A layer with two parts, a public header of each, and another header of each."""
     return {"layers.txt": PARTS, **header("core", ""), **header("core", "", "b"), **header("core/low/detail", ""),
             **header("core/high/detail", "")}
-
-
-def interface(types, functions):
-    return {"docs/decisions/054-interface-for-extensions.md": f"| `core/a.hpp` | {types} | {functions} | us |\n"}
 
 
 def sources(*texts):
@@ -297,17 +293,11 @@ SAMPLES = {
             "| `errc::full` | `resource_unavailable_try_again` | it is full | |\n",
             "| `errc::full` | `resource_unavailable_try_again` | the queue is full | |\n| `errc::gone` | `io_error` | gone | |\n")]),
     "extension_interface": (
-        [{**interface("`a`", "`f`"), **header("core", "class a final : b {\n};\nint f(int n);\n")},
-         {**interface("`a`", ""), **header("core", "template <class T>\nclass [[nodiscard]] a {};\n")},
-         {"src/fiber/a.cpp": "int exit_hook, gcd;\n"}, {"src/io/a.cpp": "// as ext/hook does\n"}],
-        [interface("", "`f`"), {**interface("`a`", ""), **header("core", "class a;\n")},
-         {**interface("`a` `a`", ""), **header("core", "class a {};\n")},
-         {**interface("", "`f`"), **header("core", "int g(f);\n")},
-         {**interface(" ".join(f"`a{n}`" for n in range(13)), ""),
-          **header("core", "".join(f"struct a{n} {{}};\n" for n in range(13)))},
-         {**interface("", " ".join(f"`f{n}`" for n in range(21))),
-          **header("core", "".join(f"void f{n}();\n" for n in range(21)))},
-         {"src/fiber/a.cpp": "void* hook;\n"}, {"include/hocket/fiber/a.hpp": ONCE + "// For the collector.\n"}]),
+        [{INTERFACE: "| `core/a.hpp` | `a` | `f` |\n", **header("core", "class [[nodiscard]] a final : b {\n};\nint f(int n);\n"),
+          "src/fiber/a.cpp": "int exit_hook, gcd;\n", "src/io/a.cpp": "// as ext/hook does\n"}],
+        [{INTERFACE: "| `core/gone.hpp` | | `f` |\n"}, {"src/fiber/a.cpp": "void* hook;\n"},
+         *({INTERFACE: f"| `core/a.hpp` | {types} | {functions} |\n", **header("core", "struct a {};\nvoid b();\nclass c;\nint g(f);\n")}
+           for types, functions in (("`c`", ""), ("`a` `a`", ""), ("", "`f`"), (13 * "`a`", ""), ("", 21 * "`b`")))]),
     "sleeps": (
         [{"tests/unit/core/a_test.cpp": "// no sleep_for here\nlp.run_for(1s);\n"}, source("usleep(1);\n"),
          {"tests/a.cpp": 'TEST_CASE("x" * doctest::skip(!debug_checks)) {}\n'},
