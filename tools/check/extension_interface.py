@@ -10,7 +10,7 @@ from .tree import Finding
 FAST = True
 PAGE = "docs/decisions/054-interface-for-extensions.md"
 MOST_TYPES, MOST_FUNCTIONS = 12, 20
-ROW = re.compile(r"^\| `([\w/.]+\.hpp)` \| ([^|]*) \| ([^|]*) \|", re.M)
+ROW = re.compile(r"^\| `([\w/.]+\.hpp)` \|([^|]*)\|([^|]*)\|", re.M)
 NAME = re.compile(r"`(\w+)`")
 FIBER = re.compile(r"(?:include/hocket|src)/fiber/")
 WORDS = re.compile(r"\b(?:hook|gc|asio|redis|pg|collectors?)\b", re.I)
