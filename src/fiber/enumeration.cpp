@@ -145,9 +145,10 @@ class enumeration {
     const auto is_home = [&](const stopped_thread& each) { return each.fibers == &block.thread(); };
     if (std::any_of(threads_.begin(), threads_.end(), is_home) || block.thread().forks != forks_so_far()) return;
     std::array<char, 240> text{};
-    std::snprintf(text.data(), text.size(),
-                  "stacks are enumerated in \"%.80s\" while a thread runs \"%.80s\", which is not among the stopped threads",
-                  current_context().name(), fiber_record::on(stack).name);
+    std::snprintf(
+        text.data(), text.size(),
+        "stacks are enumerated in \"%.80s\" while a thread runs \"%.80s\", which is not among the stopped threads",
+        current_context().name(), fiber_record::on(stack).name);
     fatal(text.data(), "stop each thread that runs fibers, and pass its entry");
   }
 
@@ -325,7 +326,8 @@ bool can_enumerate_stacks() noexcept {
 
 }}  // namespace hocket
 
-int hocket_for_each_stack(const hocket_stopped_thread* threads, std::size_t count, hocket_visit_stack visit, void* with) {
+int hocket_for_each_stack(const hocket_stopped_thread* threads, std::size_t count, hocket_visit_stack visit,
+                          void* with) {
   using namespace hocket;
   detail::visit_in_c to{visit, with};
   const auto forward = [](void* given, const stack_range& range) {

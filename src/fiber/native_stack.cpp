@@ -36,7 +36,7 @@ class lowest_native {
       along(fiber_record::from_block(const_cast<control_block&>(*running)).calls);
       std::byte* const place = resumer_of(*running, thread);
       if (!place || bounds_.contain(place)) {
-        note(place);
+        consider(place);
         break;
       }
       running = fiber_at(place + machine::deepest_record);
@@ -51,9 +51,9 @@ class lowest_native {
     return block && block->header.kind == coroutine_kind::fiber ? block : nullptr;
   }
   void along(const called_stack* call) noexcept {
-    for (; call; call = call->outer) note(static_cast<std::byte*>(call->left));
+    for (; call; call = call->outer) consider(static_cast<std::byte*>(call->left));
   }
-  void note(std::byte* place) noexcept {
+  void consider(std::byte* place) noexcept {
     if (bounds_.contain(place) && (!lowest_ || place < lowest_)) lowest_ = place;
   }
 

@@ -189,11 +189,13 @@ int open_descriptor::put_on_top(backend& top, backend*& below) noexcept {
 }
 
 // At check level `debug`.
-call_end open_descriptor::carry_out_checked(transfer& what) noexcept {
+call_end open_descriptor::carry_out_checked(transfer& operation) noexcept {
   const char* const name = backend_->name();
-  expects(what.ended == 0, "a transfer was carried out again after its end", "a backend ends a transfer once", name);
-  const call_end end = backend_->carry_out(*this, what);
-  expects(what.ended == 0 || end >= call_end::done, "a backend has ended a transfer, and answers that the transfer goes on",
+  expects(operation.ended == 0, "a transfer was carried out again after its end", "a backend ends a transfer once",
+          name);
+  const call_end end = backend_->carry_out(*this, operation);
+  expects(operation.ended == 0 || end >= call_end::done,
+          "a backend has ended a transfer, and answers that the transfer goes on",
           "answer done or drained for a transfer that has ended", name);
   return end;
 }

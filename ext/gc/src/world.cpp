@@ -137,8 +137,8 @@ class standing_world {
 
 primitive::thread_mutex& world_mutex() noexcept { return the_world().mutex; }
 
-void expect_stopped_world(const char* what) noexcept {
-  expects(is_stopper(), what, "call it in the function that stop_world() calls: registered threads run elsewhere",
+void expect_stopped_world(const char* message) noexcept {
+  expects(is_stopper(), message, "call it in the function that stop_world() calls: registered threads run elsewhere",
           current_context().name());
 }
 

@@ -219,14 +219,14 @@ TEST_CASE("slots of several types: each is told by its own") {
 TEST_CASE("an enumeration of slots or roots while threads run is fatal, and names who enumerates") {
   hocket_test::expect_fatal(
       [] {
-        const gc::thread_scope here;
+        const gc::thread_scope registration;
         gc::for_each_slot<state>([](state&) {});
       },
       "gc::for_each_slot() was called while registered threads run");
   hocket_test::expect_fatal(
       [] {
         loop lp;
-        const gc::thread_scope here;
+        const gc::thread_scope registration;
         spawn(lp, {.name = "early"}, [] { gc::for_each_root([](void*&) {}); });
         lp.run();
       },

@@ -6,8 +6,8 @@
 //   queued    continuation.handle is the coroutine; the frame is the handle that the wait posts
 //
 // suspend_slots() makes it queued. Its resume, or resume_slots(), makes it idle, calls the hooks and passes control to
-// the coroutine. One frame suffices, because a coroutine has one wait at a time. An eager body of a task may wait beside
-// the task: a wait that begins while the frame is queued is a part's, and calls no hook.
+// the coroutine. One frame suffices, because a coroutine has one wait at a time. An eager body of a task may wait
+// beside the task: a wait that begins while the frame is queued is a part's, and calls no hook.
 //
 // Hazard: if another thread resumed the coroutine while a hook of its suspension runs, then the coroutine could leave
 // its slots meanwhile. Prevented by the order: the registrar calls the hooks while it holds the claim of the wait.
@@ -57,9 +57,9 @@ struct slot_resumer : coroutine_header {
   bool is_queued() const noexcept { return static_cast<bool>(continuation.handle); }
   std::coroutine_handle<> take_coroutine() noexcept { return std::exchange(continuation.handle, {}); }
 
-  static const slot_resumer& of(const coroutine_slot& slot) noexcept { return *slot.resumer_; }
+  static const slot_resumer& resumer_of(const coroutine_slot& slot) noexcept { return *slot.resumer_; }
   // The frame of the innermost slot with hooks; null: there is none.
-  static slot_resumer* of(const context& ctx) noexcept {
+  static slot_resumer* resumer_of(const context& ctx) noexcept {
     coroutine_slot* slot = ctx.slot();
     while (slot && !slot->resumer_) slot = slot->outer_;
     return slot ? slot->resumer_ : nullptr;
@@ -87,7 +87,7 @@ namespace {
 
 slot_resumer::frame call_hooks(coroutine_slot& slot) {
   for (;;) {
-    slot_resumer::of(slot).call_on_resume();
+    slot_resumer::resumer_of(slot).call_on_resume();
     co_await slot_resumer::transfer{};
   }
 }
@@ -127,13 +127,14 @@ void coroutine_slot::expect_own_code() const noexcept {
   if (&running == owner_ && owner_->slot_ == this) [[likely]]
     return;
   std::array<char, 320> text{};
-  std::snprintf(text.data(), text.size(), "a slot \"%.60s\" of the coroutine \"%.80s\" was left by the code of \"%.80s\"%s",
-                kind_->name, owner_name_, running.name(), &running == owner_ ? ", before a slot inside of it" : "");
+  std::snprintf(text.data(), text.size(),
+                "a slot \"%.60s\" of the coroutine \"%.80s\" was left by the code of \"%.80s\"%s", kind_->name,
+                owner_name_, running.name(), &running == owner_ ? ", before a slot inside of it" : "");
   fatal(text.data(), "destroy a slot in the code that has made it, the last one first: keep it in a local variable");
 }
 
 std::coroutine_handle<> suspend_slots(context& ctx, std::coroutine_handle<> coroutine) noexcept {
-  slot_resumer* const resumer = slot_resumer::of(ctx);
+  slot_resumer* const resumer = slot_resumer::resumer_of(ctx);
   if (!resumer || resumer->is_queued() || !ctx.coroutine()) return coroutine;
   resumer->call_on_suspend();
   resumer->ctx = &ctx;
@@ -142,7 +143,7 @@ std::coroutine_handle<> suspend_slots(context& ctx, std::coroutine_handle<> coro
 }
 
 void resume_slots(const context& ctx, std::coroutine_handle<> posted) noexcept {
-  slot_resumer* const resumer = slot_resumer::of(ctx);
+  slot_resumer* const resumer = slot_resumer::resumer_of(ctx);
   if (!resumer || resumer->handle() != posted) return;
   [[maybe_unused]] const std::coroutine_handle<> coroutine = resumer->take_coroutine();
   resumer->call_on_resume();

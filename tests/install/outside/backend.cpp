@@ -21,21 +21,21 @@ class upper final : public stacked_backend {
   static void raise(char* text, std::size_t size) noexcept {
     std::transform(text, text + size, text, [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   }
-  call_end read(open_descriptor& at, transfer& what) noexcept override {
-    const std::size_t before = what.done;
-    const call_end end = call_below(at, what);
-    raise(static_cast<char*>(what.data) + before, what.done - before);
+  call_end read(open_descriptor& at, transfer& operation) noexcept override {
+    const std::size_t before = operation.done;
+    const call_end end = call_below(at, operation);
+    raise(static_cast<char*>(operation.data) + before, operation.done - before);
     return end;
   }
-  call_end write(open_descriptor& at, transfer& what) noexcept override {
+  call_end write(open_descriptor& at, transfer& operation) noexcept override {
     std::array<char, 512> copy;
-    const std::size_t size = std::min(copy.size(), what.size - what.done);
-    std::memcpy(copy.data(), static_cast<const char*>(what.data) + what.done, size);
+    const std::size_t size = std::min(copy.size(), operation.size - operation.done);
+    std::memcpy(copy.data(), static_cast<const char*>(operation.data) + operation.done, size);
     raise(copy.data(), size);
-    transfer part(*what.side, call_kind::write, copy.data(), size);
+    transfer part(*operation.side, call_kind::write, copy.data(), size);
     const call_end end = call_below(at, part);
-    if (part.error != 0) return what.fail(part.error), end;
-    return part.ended != 0 ? moved(what, part.done, end) : end;
+    if (part.error != 0) return operation.fail(part.error), end;
+    return part.ended != 0 ? moved(operation, part.done, end) : end;
   }
   void release() noexcept override { delete this; }
 };

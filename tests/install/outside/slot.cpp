@@ -23,12 +23,12 @@ class absence : public coroutine_slot {
   }
 
  private:
-  void leave_thread() noexcept { left_ = hocket::steady_clock().now(); }
+  void leave_thread() noexcept { away_since_ = hocket::steady_clock().now(); }
   void enter_thread() noexcept {
-    total += hocket::steady_clock().now() - left_;
+    total += hocket::steady_clock().now() - away_since_;
     ++waits;
   }
-  hocket::time_point left_{};
+  hocket::time_point away_since_{};
 };
 
 const hocket::detail::slot_kind absence::kind{

@@ -239,8 +239,8 @@ TEST_CASE("an enumeration while a thread runs a fiber that is not among the stop
   expect_fatal(
       [] {
         std::thread([] {
-          coroutine<void()> one({.name = "runner"}, [](auto&) { for_each_stack({}, [](const stack_range&) {}); });
-          one.resume();
+          coroutine<void()> runner({.name = "runner"}, [](auto&) { for_each_stack({}, [](const stack_range&) {}); });
+          runner.resume();
         }).join();
       },
       "while a thread runs \"runner\", which is not among the stopped threads");

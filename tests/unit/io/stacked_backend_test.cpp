@@ -50,9 +50,9 @@ TEST_CASE("a stacked backend changes what is read and written, in one buffer and
     CHECK(await(read_all(ends.near)).value() == "REST");
   });
   spawn(lp, [&] {
-    std::string got(9 + large.size(), ' ');
-    CHECK(await(ends.far.read_exactly(mutable_buffer(got.data(), got.size()))));
-    CHECK(got == "HELLOABCD" + std::string(large.size(), 'X'));
+    std::string buffer(9 + large.size(), ' ');
+    CHECK(await(ends.far.read_exactly(mutable_buffer(buffer.data(), buffer.size()))));
+    CHECK(buffer == "HELLOABCD" + std::string(large.size(), 'X'));
     CHECK(await(ends.far.write_all(const_buffer("answersrest", 11))));
     ends.far.close();
   });
@@ -88,11 +88,12 @@ TEST_CASE("two backends may be stacked, and none while an operation waits or beh
   REQUIRE(push_upper(ends.near, releases) == 0);
   loop lp;
   spawn(lp, [&] {
-    std::array<char, 4> got{};
-    CHECK(await(ends.near.read_exactly(mutable_buffer(got.data(), got.size()))));
-    CHECK(text_of(got) == "WORD");
+    std::array<char, 4> buffer{};
+    CHECK(await(ends.near.read_exactly(mutable_buffer(buffer.data(), buffer.size()))));
+    CHECK(text_of(buffer) == "WORD");
   });
-  while (lp.step()) {}
+  while (lp.step()) {
+  }
   CHECK(push_upper(ends.near, releases) == EBUSY);
   REQUIRE(::send(ends.far.native_handle(), "word", 4, 0) == 4);
   lp.run();
@@ -106,8 +107,8 @@ TEST_CASE("a backend that ends a transfer and answers that it goes on is fatal a
   struct contradicting : upper_backend {
     using upper_backend::upper_backend;
     const char* name() const noexcept override { return "contradicting"; }
-    call_end read(detail::open_descriptor&, transfer& what) noexcept override {
-      what.fail(EIO);
+    call_end read(detail::open_descriptor&, transfer& operation) noexcept override {
+      operation.fail(EIO);
       return call_end::blocks;
     }
   };
@@ -117,8 +118,8 @@ TEST_CASE("a backend that ends a transfer and answers that it goes on is fatal a
         stream_pair ends = connected();
         auto* const top = new contradicting(releases);
         REQUIRE(top->push(detail::descriptor_access::record_of(ends.near)) == 0);
-        std::array<char, 4> got{};
-        static_cast<void>(sync_wait(ends.near.read_some(mutable_buffer(got.data(), got.size()))));
+        std::array<char, 4> buffer{};
+        static_cast<void>(sync_wait(ends.near.read_some(mutable_buffer(buffer.data(), buffer.size()))));
       },
       "a backend has ended a transfer, and answers that the transfer goes on");
 }

@@ -1,4 +1,4 @@
-// A stacked backend that turns the letters of what passes into capitals.
+// A stacked backend that turns the letters of operation passes into capitals.
 #pragma once
 #include <hocket/io/seam/stacked_backend.hpp>
 #include <algorithm>
@@ -17,23 +17,23 @@ class upper_backend : public hocket::detail::stacked_backend {
   using call_end = hocket::detail::call_end;
   using transfer = hocket::detail::transfer;
 
-  call_end read(hocket::detail::open_descriptor& at, transfer& what) noexcept override {
-    const std::size_t before = what.done;
-    const call_end end = call_below(at, what);
-    raise(static_cast<char*>(what.data) + before, what.done - before);
+  call_end read(hocket::detail::open_descriptor& at, transfer& operation) noexcept override {
+    const std::size_t before = operation.done;
+    const call_end end = call_below(at, operation);
+    raise(static_cast<char*>(operation.data) + before, operation.done - before);
     return end;
   }
 
   // The caller's bytes are constant: a copy is written, some at a time.
-  call_end write(hocket::detail::open_descriptor& at, transfer& what) noexcept override {
+  call_end write(hocket::detail::open_descriptor& at, transfer& operation) noexcept override {
     std::array<char, 1000> copy{};
-    const std::size_t size = std::min(copy.size(), what.size - what.done);
-    std::memcpy(copy.data(), static_cast<const char*>(what.data) + what.done, size);
+    const std::size_t size = std::min(copy.size(), operation.size - operation.done);
+    std::memcpy(copy.data(), static_cast<const char*>(operation.data) + operation.done, size);
     raise(copy.data(), size);
-    transfer part(*what.side, hocket::detail::call_kind::write, copy.data(), size);
+    transfer part(*operation.side, hocket::detail::call_kind::write, copy.data(), size);
     const call_end end = call_below(at, part);
-    if (part.error != 0) return what.fail(part.error), end;
-    return part.ended != 0 ? moved(what, part.done, end) : end;
+    if (part.error != 0) return operation.fail(part.error), end;
+    return part.ended != 0 ? moved(operation, part.done, end) : end;
   }
 
   void release() noexcept override {

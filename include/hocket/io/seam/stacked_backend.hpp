@@ -2,10 +2,10 @@
 // compression does, and leaves all else to the backend below.
 //
 //   class upper final : public stacked_backend {
-//     call_end read(open_descriptor& at, transfer& what) noexcept override {
-//       const std::size_t before = what.done;
-//       const call_end end = call_below(at, what);
-//       ... changes the bytes [before, what.done) at what.data ...
+//     call_end read(open_descriptor& at, transfer& operation) noexcept override {
+//       const std::size_t before = operation.done;
+//       const call_end end = call_below(at, operation);
+//       ... changes the bytes [before, operation.done) at operation.data ...
 //       return end;
 //     }
 //     ...
@@ -24,10 +24,10 @@
 // operation_not_supported: they would go past it.
 //
 // A backend with bytes of its own, which it has read ahead, answers `done`, not `drained`, while it has some: then the
-// next read calls it, though the system reports no edge. readable() does not know of them: override look().
+// next read calls it, though the system reports no edge. readable() does not know of them: override check_readiness().
 //
-// Errors. At check level `debug`, an answer that contradicts its transfer is fatal, and names the backend: a transfer that
-// has ended and blocks, or one that is carried out again after its end.
+// Errors. At check level `debug`, an answer that contradicts its transfer is fatal, and names the backend: a transfer
+// that has ended and blocks, or one that is carried out again after its end.
 //
 // Access. As of backend: one party at a time in each direction.
 #pragma once
@@ -37,16 +37,17 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class stacked_backend : public backend {
  public:
-  // Puts it on top of the descriptor's backend. Returns an error number, or 0: EBUSY if an operation is under way, EBADF
-  // if the descriptor is closed. Call it before other threads use the descriptor, or while they cannot begin operations.
+  // Puts it on top of the descriptor's backend. Returns an error number, or 0: EBUSY if an operation is under way,
+  // EBADF if the descriptor is closed. Call it before other threads use the descriptor, or while they cannot begin
+  // operations.
   [[nodiscard]] int push(open_descriptor& at) noexcept;
 
-  call_end carry_out(open_descriptor& at, transfer& what) noexcept final;
+  call_end carry_out(open_descriptor& at, transfer& operation) noexcept final;
   result<io_driver*> driver_here() noexcept final { return below_->driver_here(); }
-  void close(open_descriptor& gone) noexcept final;
+  void close(open_descriptor& closed) noexcept final;
   int set_option(open_descriptor& at, int level, int name, const void* value, std::size_t size) noexcept override;
   int get_option(open_descriptor& at, int level, int name, void* value, std::size_t& size) noexcept override;
-  int shut_down(open_descriptor& at, int how) noexcept override;
+  int shut_down(open_descriptor& at, int directions) noexcept override;
   int address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept override;
   std::size_t unsent(open_descriptor& at) noexcept override;
 
@@ -54,22 +55,24 @@ class stacked_backend : public backend {
   stacked_backend() noexcept = default;
   ~stacked_backend() = default;
 
-  // Bytes into `what.data`, or from there, behind the first `what.done`.
-  virtual call_end read(open_descriptor& at, transfer& what) noexcept = 0;
-  virtual call_end write(open_descriptor& at, transfer& what) noexcept = 0;
+  // Bytes into `operation.data`, or from there, behind the first `operation.done`.
+  virtual call_end read(open_descriptor& at, transfer& operation) noexcept = 0;
+  virtual call_end write(open_descriptor& at, transfer& operation) noexcept = 0;
   // Readiness, and the end of the peer.
-  virtual call_end look(open_descriptor& at, transfer& what) noexcept { return call_below(at, what); }
+  virtual call_end check_readiness(open_descriptor& at, transfer& operation) noexcept {
+    return call_below(at, operation);
+  }
   // The descriptor is closed. The object may delete itself.
   virtual void release() noexcept = 0;
 
-  // The call of the backend below. A `what` of one's own has the direction of the one that was given.
-  call_end call_below(open_descriptor& at, transfer& what) noexcept { return below_->carry_out(at, what); }
-  // Records `bytes` that were moved for `what`, by a call below that ended so. Returns the answer.
-  static call_end moved(transfer& what, std::size_t bytes, call_end below) noexcept;
+  // The call of the backend below. A part of `operation` has the same direction.
+  call_end call_below(open_descriptor& at, transfer& operation) noexcept { return below_->carry_out(at, operation); }
+  // Records `bytes` that were moved for `operation`, by a call below that ended so. Returns the answer.
+  static call_end moved(transfer& operation, std::size_t bytes, call_end below) noexcept;
 
  private:
-  static call_end read_at(open_descriptor& at, transfer& what);
-  call_end in_parts(open_descriptor& at, transfer& what, call_kind part) noexcept;
+  static call_end read_at(open_descriptor& at, transfer& operation);
+  call_end in_parts(open_descriptor& at, transfer& operation, call_kind part) noexcept;
 
   backend* below_ = nullptr;
 };

@@ -80,7 +80,8 @@ using list_of = std::vector<std::string>;
 
 template <class Step>
 void run_all(loop& lp, Step step) {
-  while (lp.step()) {}
+  while (lp.step()) {
+  }
   step();
   lp.run();
 }
@@ -101,8 +102,8 @@ TEST_CASE("a coroutine finds its innermost slot of a kind, in what it calls and 
       found.push_back(await(number_in_task()));
       found.push_back(bound.with(1, [] { return number_now(); }));
       found.push_back(await(spawn([] { return number_now(); })));
-      const auto [left, right] = await(when_all(number_in_task(), number_in_task()));
-      found.insert(found.end(), {left, right});
+      const auto [first, right] = await(when_all(number_in_task(), number_in_task()));
+      found.insert(found.end(), {first, right});
       CHECK(inner.outer() == &outer);
       CHECK(outer.outer() == nullptr);
     }
@@ -259,10 +260,12 @@ TEST_CASE("the waits of a task's eager bodies call no hook while the task waits"
   });
   run_all(lp, [&] {
     first.set();
-    while (lp.step()) {}
+    while (lp.step()) {
+    }
     second.set();
   });
-  CHECK(std::count(events.begin(), events.end(), "own suspended") == std::count(events.begin(), events.end(), "own resumed"));
+  CHECK(std::count(events.begin(), events.end(), "own suspended") ==
+        std::count(events.begin(), events.end(), "own resumed"));
   CHECK(events.front() == "own suspended");
 }
 
@@ -290,13 +293,13 @@ TEST_CASE("misuse of a slot is fatal, and names its kind and both coroutines") {
   hocket_test::expect_fatal(
       [] {
         loop lp;
-        std::unique_ptr<plain_slot> left;
+        std::unique_ptr<plain_slot> slot;
         spawn(lp, {.name = "owner"}, [&] {
-          left = std::make_unique<plain_slot>(1);
+          slot = std::make_unique<plain_slot>(1);
           await(yield());
           await(yield());
         });
-        spawn(lp, {.name = "thief"}, [&] { left.reset(); });
+        spawn(lp, {.name = "thief"}, [&] { slot.reset(); });
         lp.run();
       },
       "a slot \"plain\" of the coroutine \"owner\" was left by the code of \"thief\"");
@@ -325,8 +328,8 @@ TEST_CASE("misuse of a slot is fatal, and names its kind and both coroutines") {
     hocket_test::expect_fatal(
         [] {
           loop lp;
-          std::unique_ptr<plain_slot> left;
-          spawn(lp, {.name = "owner"}, [&] { left = std::make_unique<plain_slot>(1); });
+          std::unique_ptr<plain_slot> slot;
+          spawn(lp, {.name = "owner"}, [&] { slot = std::make_unique<plain_slot>(1); });
           lp.run();
         },
         "the coroutine \"owner\" has ended, and not left its slot \"plain\"");

@@ -13,7 +13,8 @@
 //
 // Scope. Functions and tasks that a coroutine calls, awaits or runs in a block (context_local, shielded) see its slot.
 // Spawned coroutines, forks, the children of when_all and a fiber's eager bodies start without a slot. Raw coroutines
-// (fiber/coroutine.hpp) see the slot of their resumer. In the plain code of a registered thread (world.hpp) a slot belongs to the thread.
+// (fiber/coroutine.hpp) see the slot of their resumer. In the plain code of a registered thread (world.hpp) a slot
+// belongs to the thread.
 #pragma once
 #include <hocket/base/detail/list.hpp>
 #include <hocket/base/fatal.hpp>
@@ -55,7 +56,7 @@ class slot_core : public hocket::detail::coroutine_slot, public hocket::detail::
 
  private:
   const void* const type_;
-  root_list roots_;                      // the roots of the running code while the slot is current
+  root_list roots_;                       // the roots of the running code while the slot is current
   slot_core* outer_of_thread_ = nullptr;  // if the thread owns the slot: the previously current one
 };
 

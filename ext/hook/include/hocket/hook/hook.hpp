@@ -96,8 +96,8 @@ class [[nodiscard]] scope : private hocket::detail::coroutine_slot {
   std::uint32_t trying_ = 0;  // the number of running calls that must not wait: dlopen()
   bool mutexes_ = false;
   bool limit_has_ended_a_wait_ = false;
-  bool (*may_park_)() = nullptr;        // null: always
-  bool (*asked_before_)() = nullptr;  // may_park_ before a fork
+  bool (*may_park_)() = nullptr;          // null: always
+  bool (*asked_before_)() = nullptr;      // may_park_ before a fork
   time_point limit_ = time_point::max();  // of a within()
 };
 

@@ -5,8 +5,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// The registrar of a wait, before the wait can end: `coroutine` is suspended. Calls on_suspend(), and returns the handle
-// to post when the wait ends; `coroutine` itself if the context has no slot with hooks.
+// The registrar of a wait, before the wait can end: `coroutine` is suspended. Calls on_suspend(), and returns the
+// handle to post when the wait ends; `coroutine` itself if the context has no slot with hooks.
 std::coroutine_handle<> suspend_slots(context& ctx, std::coroutine_handle<> coroutine) noexcept;
 
 // The registrar, if the coroutine continues at once. `posted` is the result of suspend_slots(). Calls on_resume().

@@ -16,11 +16,11 @@
 // States
 //
 //   entered     the slot is in the list of its coroutine's context, the innermost slot first
-//   unentered   the code is that of no coroutine, or leave() was called. The slot is in no list
+//   unentered   no coroutine ran at the construction, or leave() was called. The slot is in no list
 //
 // Scope. Functions and tasks that the coroutine calls, awaits, or runs in a block (context_local, shielded) find the
 // slot. Spawned coroutines, forks, children of when_all and eager bodies of a fiber begin without slots. A raw
-// coroutine<> finds the slots of the code that resumes it. A plain thread finds no slot outside of such a block.
+// coroutine<> finds the slots of the code that resumes it. A plain thread finds no slot.
 //
 // Hooks. If its kind has hooks, a slot is informed where observers are (core/observer.hpp): when a wait of the
 // coroutine suspends it, and before its code continues. A yield calls no hook, nor does a wait for a foreign awaitable.
@@ -37,8 +37,8 @@
 // with hooks exists, each wait of the process pays the calls that it pays while an observer is installed, less the
 // frame. Otherwise a coroutine without slots pays nothing.
 //
-// Stacks. A fiber whose stack may be packed keeps it in place while it has a slot with hooks. On a copied stack such a
-// slot is fatal.
+// Stacks. A slot with hooks keeps the stack of its fiber in place, even if the fiber may hibernate. On a copied stack
+// it is fatal.
 //
 // Errors. A slot that is left by the code of another coroutine, or before a slot inside of it, is fatal. At check level
 // `debug`, so is a coroutine that ends and has entered slots. The messages name the slot's kind and both coroutines.
@@ -91,7 +91,7 @@ class coroutine_slot {
   ~coroutine_slot() {
     if (owner_) leave();
   }
-  // For a derived class whose destructor does more: the slot is no longer found.
+  // For the destructor of a derived class: the slot is no longer found.
   void leave() noexcept;
 
  private:
