@@ -11,6 +11,7 @@ namespace hocket_test {
 class upper_backend : public hocket::detail::stacked_backend {
  public:
   explicit upper_backend(int& releases) : releases_(releases) {}
+  virtual ~upper_backend() = default;
   const char* name() const noexcept override { return "upper"; }
 
  protected:
