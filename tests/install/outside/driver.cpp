@@ -119,7 +119,7 @@ int main() {
   box_drivers drivers(numbers);
   std::thread other([&] {
     for (int i = 1; i <= 3; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      std::this_thread::yield();
       numbers.throw_in(i);
     }
   });
