@@ -17,7 +17,7 @@ extern "C" {
 
 /* A stopped thread (stopped_thread). */
 typedef struct hocket_stopped_thread {
-  const void* fibers; /* the result of hocket_this_thread_fibers() in that thread; null: it runs no fibers */
+  const void* fibers;         /* the result of hocket_this_thread_fibers() in that thread; null: it runs no fibers */
   const void* stack_pointer;  /* where the thread is stopped */
   const uintptr_t* registers; /* all general registers, in any order; null with count 0 for the calling thread */
   size_t register_count;
@@ -34,8 +34,8 @@ typedef void (*hocket_visit_stack)(const void* low, const void* high, int part, 
 /* Calls `visit` for each range. Returns the number of stacks of unknown depth. */
 int hocket_for_each_stack(const hocket_stopped_thread* threads, size_t count, hocket_visit_stack visit, void* argument);
 
-/* Returns the calling thread's value for hocket_stopped_thread::fibers. It is the same at each call until the thread ends.
-   Null: there is no memory. */
+/* Returns the calling thread's value for hocket_stopped_thread::fibers. It is the same at each call until the thread
+   ends. Null: there is no memory. */
 const void* hocket_this_thread_fibers(void);
 
 /* Returns the end of the roots on the stack that `stack_pointer` is on. Null: no fiber and no call_on_stack has that
