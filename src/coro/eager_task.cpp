@@ -13,7 +13,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 void eager_state::inherit(coroutine_header& header) {
   context& here = current_context();
   if (strand_state* self = here.strand(); self == &here && self->kind() == coroutine_kind::fiber)
-    ctx_ = context::child_with(here, {here.stop(), here.deadline(), here.bindings()});
+    ctx_ = context::child_without_slots(here, {here.stop(), here.deadline(), here.bindings()});
   header.ctx = ctx_ ? ctx_.get() : &here;
 }
 

@@ -18,6 +18,8 @@
 // scheduled fiber's resumer is the thread's (fiber_thread::worker), and from its call_on_stack. Both values can be
 // stale: the new one may still be in a register (at -O0, too: machine.hpp). So the lowest candidate on the stack,
 // registers included, is used.
+#include <hocket/base/fatal.hpp>
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
@@ -31,6 +33,8 @@
 #include "fiber/entry.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <ranges>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -126,11 +130,26 @@ class enumeration {
   void fiber(control_block& block, const stack_ref& stack) noexcept {
     const auto at = static_cast<bytes>(block.record);
     if (block.finished()) return finished(block, stack);
-    if (!at) return without_record(stack);
+    if (!at) {
+      if constexpr (debug_checks) expect_stopped(block, stack);
+      return without_record(stack);
+    }
     if (is_on(stack, at)) return tell(at, limit(stack), stack_part::parked);
     if (!is_on_any_stack(reinterpret_cast<std::uintptr_t>(at)))
       return packed(stack, *static_cast<stack_image*>(block.record));
     in_calls(stack, at, fiber_record::on(stack).calls);
+  }
+
+  // A thread that is older than a fork may be the parent's.
+  void expect_stopped(const control_block& block, const stack_ref& stack) const noexcept {
+    const auto is_home = [&](const stopped_thread& each) { return each.fibers == &block.thread(); };
+    if (std::any_of(threads_.begin(), threads_.end(), is_home) || block.thread().forks != forks_so_far()) return;
+    std::array<char, 240> text{};
+    std::snprintf(
+        text.data(), text.size(),
+        "stacks are enumerated in \"%.80s\" while a thread runs \"%.80s\", which is not among the stopped threads",
+        current_context().name(), fiber_record::on(stack).name);
+    fatal(text.data(), "stop each thread that runs fibers, and pass its entry");
   }
 
   // On a copied stack it may have been packed afterwards.
@@ -267,7 +286,7 @@ class enumeration {
   std::size_t unknown_ = 0;
 };
 
-stopped_thread from_c(const hocket_gc_thread& thread) noexcept {
+stopped_thread from_c(const hocket_stopped_thread& thread) noexcept {
   return {.fibers = thread.fibers,
           .stack_pointer = thread.stack_pointer,
           .registers = {thread.registers, thread.register_count},
@@ -276,7 +295,7 @@ stopped_thread from_c(const hocket_gc_thread& thread) noexcept {
 }
 
 struct visit_in_c {
-  hocket_gc_visit visit;
+  hocket_visit_stack visit;
   void* with;
 };
 
@@ -307,7 +326,8 @@ bool can_enumerate_stacks() noexcept {
 
 }}  // namespace hocket
 
-int hocket_gc_for_each_stack(const hocket_gc_thread* threads, std::size_t count, hocket_gc_visit visit, void* with) {
+int hocket_for_each_stack(const hocket_stopped_thread* threads, std::size_t count, hocket_visit_stack visit,
+                          void* with) {
   using namespace hocket;
   detail::visit_in_c to{visit, with};
   const auto forward = [](void* given, const stack_range& range) {
@@ -318,7 +338,7 @@ int hocket_gc_for_each_stack(const hocket_gc_thread* threads, std::size_t count,
   return static_cast<int>(detail::enumeration(converted, forward, &to).run());
 }
 
-const void* hocket_gc_this_thread_fibers() {
+const void* hocket_this_thread_fibers() {
   try {
     return hocket::this_thread_fibers();
   } catch (const std::bad_alloc&) {
@@ -326,6 +346,6 @@ const void* hocket_gc_this_thread_fibers() {
   }
 }
 
-const void* hocket_gc_stack_limit(const void* stack_pointer) { return hocket::stack_limit(stack_pointer); }
+const void* hocket_stack_limit(const void* stack_pointer) { return hocket::stack_limit(stack_pointer); }
 
-int hocket_gc_can_enumerate_stacks() { return hocket::can_enumerate_stacks(); }
+int hocket_can_enumerate_stacks() { return hocket::can_enumerate_stacks(); }

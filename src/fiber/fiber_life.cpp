@@ -26,8 +26,8 @@ namespace {
   return record.pool->stack_at(record.block, record.top(), (record.block->header.reserved & special_bit::canary) != 0);
 }
 
-// A collector stops threads at any instruction, and takes a cell for a fiber's if its kind says so (enumeration.hpp).
-// Signals of its own thread are all that it has to be ordered with.
+// An enumeration stops threads at any instruction, and takes a cell for a fiber's if its kind says so
+// (enumeration.hpp). Signals of its own thread are all that it has to be ordered with.
 [[gnu::always_inline]] inline void enter_enumeration(control_block& block) noexcept {
   signal_fence();
   block.header.kind = coroutine_kind::fiber;

@@ -1,5 +1,4 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>

@@ -1,4 +1,5 @@
 // The begin and the end of what the fibers of one thread share.
+#include <hocket/base/seam/forks.hpp>
 #include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/core/thread/seam/housekeeping.hpp>
@@ -42,7 +43,10 @@ struct fiber_thread::exit_hook : thread_exit_hook {
 };
 
 fiber_thread::fiber_thread() noexcept
-    : state(&this_thread()), exceptions(&current_exception_globals()), id(machine::thread_id()) {}
+    : forks(debug_checks ? forks_so_far() : 0),
+      state(&this_thread()),
+      exceptions(&current_exception_globals()),
+      id(machine::thread_id()) {}
 
 fiber_thread::~fiber_thread() {
   delete idle;
@@ -52,14 +56,14 @@ fiber_thread::~fiber_thread() {
 void fiber_thread::leave_last() noexcept { delete this; }
 
 fiber_thread& fiber_thread::make_current() {
-  auto* hook = new exit_hook{{&exit_hook::end}};
+  auto* at_exit = new exit_hook{{&exit_hook::end}};
   auto* thread = new (std::nothrow) fiber_thread;
   if (!thread) {
-    delete hook;
+    delete at_exit;
     throw std::bad_alloc();
   }
   set_current_slot(thread_slot::fiber, thread);
-  if (!at_thread_exit(*hook)) delete hook;  // the state stays for good
+  if (!at_thread_exit(*at_exit)) delete at_exit;  // the state stays for good
   prepare_overflow_report(thread->for_signals_);
   static constexpr housekeeper keeps_stacks{&stack_news, &keep_stacks};
   register_housekeeper(keeps_stacks);

@@ -134,6 +134,7 @@ int signal_group(child& record, int signal) noexcept {
 
 class children final : public backend {
  public:
+  const char* name() const noexcept override { return "children"; }
   constexpr children() noexcept = default;
   static children& instance() noexcept {
     static constinit children backend_of_children;

@@ -9,6 +9,7 @@ class kernel final : public backend {
   constexpr kernel() noexcept = default;
   static kernel& instance() noexcept;
 
+  const char* name() const noexcept override { return "kernel"; }
   call_end carry_out(open_descriptor& at, transfer& what) noexcept override;
   result<io_driver*> driver_here() noexcept override;
   void close(open_descriptor& gone) noexcept override;

@@ -1,4 +1,9 @@
+#include <hocket/base/fatal.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
+
+#include <array>
+#include <cerrno>
+#include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -46,6 +51,29 @@ void open_descriptor::expect_short_reads() noexcept {
   descriptor_kind seen = descriptor_kind::stream;
   // ORDER: relaxed, pairs with the load in kind(): see there.
   kind_.compare_exchange_strong(seen, descriptor_kind::socket, std::memory_order_relaxed, std::memory_order_relaxed);
+}
+
+int open_descriptor::put_on_top(backend& top, backend*& below) noexcept {
+  const std::array<direction*, 3> all{&in, &out, &peer};
+  std::size_t held = 0;
+  while (held < all.size() && all[held]->try_hold()) ++held;
+  const bool is_free = held == all.size();
+  if (is_free) below = std::exchange(backend_, &top);
+  while (held != 0) all[--held]->let_go();
+  if (is_free) return 0;
+  return is_closed() ? EBADF : EBUSY;
+}
+
+// At check level `debug`.
+call_end open_descriptor::carry_out_checked(transfer& operation) noexcept {
+  const char* const name = backend_->name();
+  expects(operation.ended == 0, "a transfer was carried out again after its end", "a backend ends a transfer once",
+          name);
+  const call_end end = backend_->carry_out(*this, operation);
+  expects(operation.ended == 0 || end >= call_end::done,
+          "a backend has ended a transfer, and answers that the transfer goes on",
+          "answer done or drained for a transfer that has ended", name);
+  return end;
 }
 
 }}}  // namespace hocket::detail

@@ -174,6 +174,7 @@ signal_receiver& receiver_of(const open_descriptor& at) noexcept { return *stati
 
 class signal_receivers final : public backend {
  public:
+  const char* name() const noexcept override { return "signals"; }
   constexpr signal_receivers() noexcept = default;
   static signal_receivers& instance() noexcept {
     static constinit signal_receivers backend_of_sets;

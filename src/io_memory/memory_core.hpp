@@ -31,6 +31,7 @@ class memory_core final : public backend, public socket_opener, public std::enab
                         int& error) noexcept override;
 
   // backend
+  const char* name() const noexcept override { return "memory"; }
   call_end carry_out(open_descriptor& at, transfer& what) noexcept override;
   result<io_driver*> driver_here() noexcept override;
   void close(open_descriptor& gone) noexcept override;

@@ -13,6 +13,7 @@ from layouts import Layouts  # noqa: E402 (no bytecode beside the sources)
 from readme import Readme, block_with  # noqa: E402
 
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
+OUTSIDE = CONSUMER.parent / "outside"
 STACKFUL = {"context", "stack", "fiber", "model"}
 # The components that a consumer uses, and the pkg-config module of each.
 USED = {"core_thread": "hocket-stackless", "core": "hocket-stackless", "coro": "hocket-stackless", "fiber": "hocket-fiber",
@@ -61,11 +62,11 @@ class Package:
         must(self.settings["cmake"], "--install", self.settings["build"], "--prefix", first)
         first.rename(self.prefix)  # nothing in it may know where it was
 
-    def configure(self, name, *definitions):
-        """(exit code, output) of configuring the consumer in a build folder of this name."""
+    def configure(self, name, *definitions, source=CONSUMER):
+        """(exit code, output) of configuring the consumer, or another project, in a build folder of this name."""
         given = self.settings
         launcher = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={given['launcher']}"] if given["launcher"] else []
-        return run(given["cmake"], "-S", CONSUMER, "-B", self.folder / name, "-G", given["generator"],
+        return run(given["cmake"], "-S", source, "-B", self.folder / name, "-G", given["generator"],
                    f"-DCMAKE_CXX_COMPILER={given['compiler']}", f"-DCMAKE_CXX_FLAGS={given['flags']}",
                    f"-DCMAKE_BUILD_TYPE={given['build_type']}", *launcher, *definitions)
 
@@ -141,6 +142,18 @@ def check_extensions(package):
     """Each is a component of its own, with what it needs."""
     for name in package.extensions:
         package.build_and_run(f"with_{name}", f"-DCMAKE_PREFIX_PATH={package.prefix}", components=[name, "coro"])
+
+
+def check_outside(package):
+    """Users' extensions, which plug into the interfaces of docs/extensions.md: a backend, a driver, a slot, an enumeration."""
+    if "fiber" not in package.layers:
+        print("left out: the extensions of users have fibers")
+        return
+    code, output = package.configure("outside", f"-DCMAKE_PREFIX_PATH={package.prefix}", source=OUTSIDE)
+    require(code == 0, output)
+    must(package.settings["cmake"], "--build", package.folder / "outside")
+    for program in OUTSIDE.glob("*.cpp"):
+        must(package.folder / "outside" / program.stem)
 
 
 def pkg_config(package, *arguments):
@@ -229,7 +242,7 @@ def check_layouts(package):
     Layouts(package, run, require).check()
 
 
-CHECKS = (check_files, check_compiler_check, check_find_package, check_extensions, check_pkg_config, check_subdirectory,
+CHECKS = (check_files, check_compiler_check, check_find_package, check_extensions, check_outside, check_pkg_config, check_subdirectory,
           check_gdb, check_readme, check_gdb_of_shared, check_examples, check_layouts)
 
 

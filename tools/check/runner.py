@@ -12,7 +12,7 @@ from .tree import Tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ("layers", "cycles", "namespaces", "restricted", "size", "orderings", "public_includes", "doors", "seams", "collisions",
-         "workplace", "links", "debugger", "errors", "sleeps", "executables", "options", "lazy_views", "formatting", "names", "prose", "spelling",
+         "workplace", "links", "debugger", "errors", "extension_interface", "sleeps", "executables", "options", "lazy_views", "formatting", "names", "prose", "spelling",
          "ctags", "headers", "weight")
 
 

@@ -20,7 +20,7 @@ from check.tree import Tree  # noqa: E402
 
 HEAVY = ("algorithm", "filesystem", "future", "ranges", "regex")
 STYLE = (runner.ROOT / ".clang-format").read_text()
-ALLOWED = "tools/check/allowed.txt"
+ALLOWED, INTERFACE = "tools/check/allowed.txt", "docs/decisions/054-interface-for-extensions.md"
 CTAGS = {".ctags.d/hocket.ctags": (runner.ROOT / ".ctags.d/hocket.ctags").read_text()}
 OPENED, CLOSED = "namespace hocket { inline namespace HOCKET_ABI {", "}}  // namespace hocket\n"
 
@@ -262,6 +262,12 @@ SAMPLES = {
             "", "| `errc::full` | `timed_out` | the queue is full | |\n",
             "| `errc::full` | `resource_unavailable_try_again` | it is full | |\n",
             "| `errc::full` | `resource_unavailable_try_again` | the queue is full | |\n| `errc::gone` | `io_error` | gone | |\n")]),
+    "extension_interface": (
+        [{INTERFACE: "| `core/a.hpp` | `a` | `f` |\n", **header("core", "class [[nodiscard]] a final : b {\n};\nint f(int n);\n"),
+          "src/fiber/a.cpp": "int exit_hook, gcd;\n", "src/io/a.cpp": "// as ext/hook does\n"}],
+        [{INTERFACE: "| `core/gone.hpp` | | `f` |\n"}, {"src/fiber/a.cpp": "void* hook;\n"},
+         *({INTERFACE: f"| `core/a.hpp` | {types} | {functions} |\n", **header("core", "struct a {};\nvoid b();\nclass c;\nint g(f);\n")}
+           for types, functions in (("`c`", ""), ("`a` `a`", ""), ("", "`f`"), (13 * "`a`", ""), ("", 21 * "`b`")))]),
     "sleeps": (
         [{"tests/unit/core/a_test.cpp": "// no sleep_for here\nlp.run_for(1s);\n"}, source("usleep(1);\n"),
          {"tests/a.cpp": 'TEST_CASE("x" * doctest::skip(!debug_checks)) {}\n'},

@@ -18,6 +18,8 @@ struct registered_thread : hocket::detail::list_node {
 registered_thread* own_thread() noexcept;
 // It guards the lists of threads and slots, and is held while the world is stopped.
 primitive::thread_mutex& world_mutex() noexcept;
+// Fatal unless the caller has stopped the world.
+void expect_stopped_world(const char* message) noexcept;
 // While the world is stopped.
 void for_each_thread(void (*visit)(void* with, registered_thread& one), void* with) noexcept;
 

@@ -2,7 +2,7 @@
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/base/seam/signal_fence.hpp>
-#include <hocket/context/seam/switch.hpp>
+#include <hocket/fiber/seam/native_stack.hpp>
 #include <hocket/gc/world.hpp>
 
 #include "kept_in_child.hpp"
@@ -137,6 +137,11 @@ class standing_world {
 
 primitive::thread_mutex& world_mutex() noexcept { return the_world().mutex; }
 
+void expect_stopped_world(const char* message) noexcept {
+  expects(is_stopper(), message, "call it in the function that stop_world() calls: registered threads run elsewhere",
+          current_context().name());
+}
+
 void for_each_thread(void (*visit)(void* with, registered_thread& one), void* with) noexcept {
   for (registered_thread& one : the_world().threads) visit(with, one);
 }
@@ -166,7 +171,7 @@ void leave_for(void (*run)(void* with), void* with) {
 
 void enter_thread() {
   using namespace detail;
-  if (hocket::detail::machine::fibers_are_threads)
+  if (hocket::detail::fibers_are_threads())
     throw std::system_error(std::make_error_code(std::errc::not_supported),
                             "hocket: a thread cannot be registered with gc where fibers are threads "
                             "(HOCKET_BACKEND=thread): use the machine's own switch");

@@ -2,6 +2,7 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/context_local.hpp>
+#include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/fiber/await.hpp>
@@ -9,6 +10,8 @@
 #include <hocket/gc/root.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
+
+#include "support/death.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -211,4 +214,30 @@ TEST_CASE("slots of several types: each is told by its own") {
       [&](std::span<const stopped_thread>) { gc::for_each_slot<std::string>([&](std::string& one) { seen += one; }); });
   CHECK(seen == "word");
   CHECK(numbers_of_all() == std::vector<int>{3});
+}
+
+TEST_CASE("an enumeration of slots or roots while threads run is fatal, and names who enumerates") {
+  hocket_test::expect_fatal(
+      [] {
+        const gc::thread_scope registration;
+        gc::for_each_slot<state>([](state&) {});
+      },
+      "gc::for_each_slot() was called while registered threads run");
+  hocket_test::expect_fatal(
+      [] {
+        loop lp;
+        const gc::thread_scope registration;
+        spawn(lp, {.name = "early"}, [] { gc::for_each_root([](void*&) {}); });
+        lp.run();
+      },
+      "early");
+}
+
+TEST_CASE("an eager body of a fiber has no slot, so it may outlive that of its caller") {
+  runtime rt(registered(1));
+  CHECK(sync_wait(spawn(rt, [] {
+          gc::slot<state> own(1);
+          const auto body = []() -> eager_task<int> { co_return number_now(); };
+          return await(body());
+        })) == -1);
 }

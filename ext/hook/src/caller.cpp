@@ -4,7 +4,6 @@
 #include <hocket/core/stop.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/fiber/await.hpp>
-#include <hocket/fiber/seam/fiber_state.hpp>
 #include <hocket/io/poll_fds.hpp>
 #include <hocket/runtime/blocking.hpp>
 #include <hocket/time/sleep.hpp>
@@ -17,12 +16,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
-using hocket::detail::control_block;
 using hocket::detail::expects;
-using hocket::detail::fiber_record;
+using hocket::detail::read_this_thread;
+using hocket::detail::thread_state;
 using hocket::detail::wait_end;
 
 namespace {
@@ -32,7 +32,8 @@ bool is_stopped() noexcept {
   return stop && stop->requested() != stop_level::none;
 }
 [[gnu::always_inline]] inline bool is_killed() noexcept {
-  const stop_source* const stop = current_context().stop();
+  const auto* const fiber = static_cast<const context*>(read_this_thread<offsetof(thread_state, ctx)>());
+  const stop_source* const stop = fiber->stop();
   return stop && stop->killed();
 }
 
@@ -85,10 +86,6 @@ struct pool_job : hocket::detail::blocking_job {
   void* with;
 };
 
-bool is_copied(const control_block& fiber) noexcept {
-  return (fiber.header.reserved & hocket::detail::stack_bit::copied) != 0;
-}
-
 }  // namespace
 
 time_point now() noexcept { return hocket::detail::time_here(); }
@@ -98,9 +95,10 @@ bool only_tries() noexcept {
          (std::uncaught_exceptions() != 0 && is_killed());
 }
 
-constinit primitive::atomic<bool> some_ask_may_park{false};
-
-bool innermost_lets_park() noexcept { return scope_access::may_park(scope_access::innermost()); }
+bool may_park_now() noexcept {
+  const scope* const in = scope_access::find(hocket::detail::running_fiber_context());
+  return in && scope_access::may_park(*in);
+}
 
 constinit call_seam at_each_call = nullptr;
 
@@ -156,7 +154,7 @@ bool wait_until_set(event& awaited) noexcept {
 }
 
 bool run_on_pool(void (*run)(void* with), void* with) noexcept {
-  if (only_tries() || is_copied(*hocket::detail::running_fiber())) {
+  if (only_tries() || hocket::detail::runs_on_copied_stack()) {
     run(with);
     return true;
   }
@@ -201,46 +199,39 @@ bool limit_block::has_ended_a_wait() const noexcept { return scope_access::has_e
 
 // --- scopes
 
-scope::scope(const options& scope_options) : fiber_(scope_access::fiber_here()) {
-  if (!fiber_) return;
-  void*& innermost = fiber_record::from_block(*fiber_).hooks;
-  outer_ = static_cast<scope*>(innermost);
-  trying_ = outer_ ? outer_->trying_ : 0;
-  mutexes_ = scope_options.mutexes || (outer_ && outer_->mutexes_);
-  may_park_ = scope_options.may_park || !outer_ ? scope_options.may_park : outer_->may_park_;
+constexpr hocket::detail::slot_kind scope_access::kind{.name = "hook::scope"};
+
+scope::scope(const options& scope_options) : coroutine_slot(scope_access::kind) {
+  if (!scope_access::expect_fiber()) return;
+  const scope* const outer = scope_access::outer(*this);
+  trying_ = outer ? outer->trying_ : 0;
+  mutexes_ = scope_options.mutexes || (outer && outer->mutexes_);
+  may_park_ = scope_options.may_park || !outer ? scope_options.may_park : outer->may_park_;
   if (scope_options.mutexes) hook_mutexes();
-  // ORDER: relaxed, pairs with the load in may_park().
-  if (scope_options.may_park) some_ask_may_park.store(true, std::memory_order_relaxed);
-  innermost = this;
-  fiber_->header.reserved |= hocket::detail::hook_bit::hooked;
 }
 
-scope::~scope() {
-  if (!fiber_) return;
-  fiber_record::from_block(*fiber_).hooks = outer_;
-  if (!outer_) fiber_->header.reserved &= ~hocket::detail::hook_bit::hooked;
+bool scope_access::expect_fiber() noexcept {
+  const char* const raw = hocket::detail::running_raw_coroutine();
+  expects(raw == nullptr, "a hook::scope in a raw coroutine",
+          "only its owner resumes it: spawn a fiber for code that makes blocking calls", raw);
+  if (current_fiber()) return true;
+  expects(current_executor() == nullptr, "a hook::scope in a task, or in a job",
+          "a task has no stack to park: spawn a fiber, or call the client by blocking()", current_context().name());
+  return false;
 }
 
-control_block* scope_access::fiber_here() noexcept {
-  control_block* const running = hocket::detail::running_fiber();
-  if (running)
-    expects((running->header.flags & hocket::detail::fiber_flag::scheduled) != 0, "a hook::scope in a raw coroutine",
-            "only its owner resumes it: spawn a fiber for code that makes blocking calls",
-            fiber_record::from_block(*running).name);
-  else
-    expects(current_executor() == nullptr, "a hook::scope in a task, or in a job",
-            "a task has no stack to park: spawn a fiber, or call the client by blocking()", current_context().name());
-  return running;
+void scope_access::unhook() noexcept {
+  for (scope* in = find(current_fiber()); in; in = outer(*in)) in->asked_before_ = std::exchange(in->may_park_, &never);
+}
+
+void scope_access::hook_again() noexcept {
+  for (scope* in = find(current_fiber()); in; in = outer(*in)) in->may_park_ = in->asked_before_;
 }
 
 void scope_access::report_deadline(time_point deadline) noexcept {
   if (deadline == time_point::max()) return;
-  for (scope* current = &innermost(); current; current = current->outer_)
+  for (scope* current = &innermost(); current; current = outer(*current))
     if (current->limit_ == deadline) current->limit_has_ended_a_wait_ = true;
-}
-
-scope& scope_access::innermost() noexcept {
-  return *static_cast<scope*>(fiber_record::from_block(*hocket::detail::running_fiber()).hooks);
 }
 
 }}}  // namespace hocket::hook

@@ -1,15 +1,15 @@
 // Whether a hooked fiber makes a call, and how that fiber waits.
 //
-// A scope marks the control block of its fiber. So a call reads two words: the running fiber of this thread, and its
-// mark. An eager body has no fiber of its own; its calls are the thread's.
+// A scope is a slot of its fiber. So a call reads the running fiber of this thread, that fiber's context, and the
+// innermost slot there. An eager body has no fiber of its own; its calls are the thread's.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/fiber/seam/fiber_state.hpp>
 #include <hocket/hook/hook.hpp>
 #include <hocket/sync/event.hpp>
 
 #include "marked_sockets.hpp"
+#include "scope_access.hpp"
 
 #include <cerrno>
 #include <cstddef>
@@ -18,27 +18,28 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
-// Whether any scope of the process has set options.may_park.
-extern primitive::atomic<bool> some_ask_may_park;
-[[gnu::cold]] bool innermost_lets_park() noexcept;
-
-inline bool may_park() noexcept {
-  // ORDER: relaxed, pairs with the store in scope::scope(), which the fiber's own thread has made.
-  return !some_ask_may_park.load(std::memory_order_relaxed) || innermost_lets_park();
-}
+// Whether the fiber has a scope, which lets it park now.
+[[gnu::cold, gnu::noinline]] bool may_park_now() noexcept;
 
 inline bool is_hooked() noexcept {
-  const auto* thread = static_cast<const hocket::detail::fiber_thread*>(
-      hocket::detail::in_current_slot<hocket::detail::thread_slot::fiber>());
-  return thread && thread->running && (thread->running->header.reserved & hocket::detail::hook_bit::hooked) != 0 &&
-         !hocket::detail::this_thread().eager && may_park();
+  const context* const fiber = hocket::detail::running_fiber_context();
+  const hocket::detail::coroutine_slot* const slot = fiber ? fiber->slot() : nullptr;
+  if (!slot) [[likely]]
+    return false;
+  return (scope_access::always_parks(*slot) || may_park_now()) && !hocket::detail::this_thread().eager;
+}
+
+// The fiber that the calling code belongs to; null in an eager body, in a raw coroutine and on a plain thread.
+inline const context* current_fiber() noexcept {
+  const context* const fiber = hocket::detail::running_fiber_context();
+  return fiber && !hocket::detail::this_thread().eager ? fiber : nullptr;
 }
 
 // Each hooked call begins here. Spends the budget. False: the call fails with errno.
 bool may_begin() noexcept;
 // For tests: each hooked call calls it first. Null: nothing is called.
 using call_seam = void (*)();
-extern call_seam at_each_call;
+[[gnu::visibility("hidden")]] extern call_seam at_each_call;
 // may_begin() for a call at `fd`. A marked socket refuses the call; a call that is ended before it begins marks its
 // socket (marked_sockets.hpp).
 bool may_begin(int fd) noexcept;

@@ -62,7 +62,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 // How many numbers are marked.
-extern primitive::atomic<std::uint32_t> marks;
+[[gnu::visibility("hidden")]] extern primitive::atomic<std::uint32_t> marks;
 
 inline bool has_marks() noexcept {
   // ORDER: relaxed, pairs with the stores in set_entry(): handing the connection to this fiber orders both.

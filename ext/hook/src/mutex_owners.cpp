@@ -48,7 +48,7 @@ entry* mutex_owners::find(const pthread_mutex_t& mutex) noexcept {
   return found.mutex ? &found : nullptr;
 }
 
-bool mutex_owners::add(const pthread_mutex_t& mutex, const hocket::detail::control_block* fiber) noexcept {
+bool mutex_owners::add(const pthread_mutex_t& mutex, const context* fiber) noexcept {
   if (used_ * 4 >= room_ * 3 && !grow()) return false;
   seek(mutex) = {&mutex, fiber, 1};
   ++used_;

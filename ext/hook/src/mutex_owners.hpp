@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <pthread.h>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace detail {
-struct control_block;
-}}}  // namespace hocket::detail
+namespace hocket { inline namespace HOCKET_ABI {
+class context;
+}}  // namespace hocket
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
@@ -18,7 +18,7 @@ class mutex_owners {
  public:
   struct entry {
     const pthread_mutex_t* mutex = nullptr;  // null: free
-    const hocket::detail::control_block* fiber = nullptr;
+    const context* fiber = nullptr;
     std::size_t depth = 0;  // how often the fiber has locked the mutex
   };
 
@@ -32,7 +32,7 @@ class mutex_owners {
 
   entry* find(const pthread_mutex_t& mutex) noexcept;
   // Adds an owner with depth 1. False: no memory.
-  bool add(const pthread_mutex_t& mutex, const hocket::detail::control_block* fiber) noexcept;
+  bool add(const pthread_mutex_t& mutex, const context* fiber) noexcept;
   void remove(entry& one) noexcept;
 
  private:

@@ -46,8 +46,6 @@ namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 namespace {
 
-using hocket::detail::control_block;
-
 constinit primitive::atomic<bool> wanted{false};
 
 // Whether any scope of the process has set options.mutexes.
@@ -70,16 +68,15 @@ bool is_taken(int answer) noexcept { return answer == 0 || answer == EOWNERDEAD;
 // --- the caller
 
 struct asker {
-  control_block* fiber;  // the future owner; null: libc's own rules
+  const context* fiber;  // the future owner; null: libc's own rules
   bool parks;            // if it must wait
 };
 
 asker who_asks() noexcept {
-  control_block* const fiber = hocket::detail::running_fiber();
-  if (!fiber || (fiber->header.reserved & hocket::detail::hook_bit::hooked) == 0) return {nullptr, false};
-  const scope& in = scope_access::innermost();
-  if (!scope_access::has_mutexes(in)) return {nullptr, false};
-  return {fiber, scope_access::may_park(in) && !scope_access::only_tries(in) && !in_signal_handler()};
+  const context* const fiber = current_fiber();
+  const scope* const in = scope_access::find(fiber);
+  if (!in || scope_access::is_unhooked(*in) || !scope_access::has_mutexes(*in)) return {nullptr, false};
+  return {fiber, scope_access::may_park(*in) && !scope_access::only_tries(*in) && !in_signal_handler()};
 }
 
 mutex_owners::entry* entry_of(const pthread_mutex_t& mutex) noexcept {
@@ -87,7 +84,7 @@ mutex_owners::entry* entry_of(const pthread_mutex_t& mutex) noexcept {
 }
 
 // Notes libc's `answer` to a lock by `self`, and returns it.
-int noted(pthread_mutex_t& mutex, const control_block& self, int answer) noexcept {
+int noted(pthread_mutex_t& mutex, const context& self, int answer) noexcept {
   if (!is_taken(answer) || !has_owner(mutex)) return answer;
   if (auto* const entry = entry_of(mutex)) {
     ++entry->depth;
@@ -98,7 +95,7 @@ int noted(pthread_mutex_t& mutex, const control_block& self, int answer) noexcep
   return answer;
 }
 
-int try_lock(pthread_mutex_t& mutex, const control_block& self) noexcept {
+int try_lock(pthread_mutex_t& mutex, const context& self) noexcept {
   const auto* const entry = entry_of(mutex);
   if (entry && entry->fiber != &self) return EBUSY;
   return noted(mutex, self, next.pthread_mutex_trylock(&mutex));
@@ -205,7 +202,7 @@ constexpr duration first_pause = std::chrono::microseconds(50), longest_pause = 
 
 // Most locks of other threads are held for less time than a park takes. A lock of this thread must not be waited for:
 // its fiber could not unlock it.
-int wait_for_other_thread(pthread_mutex_t& mutex, const control_block& self) noexcept {
+int wait_for_other_thread(pthread_mutex_t& mutex, const context& self) noexcept {
   if (entry_of(mutex) || is_locked_by_this_thread(mutex)) return EBUSY;
   timespec limit{};
   ::clock_gettime(CLOCK_MONOTONIC, &limit);
@@ -216,7 +213,7 @@ int wait_for_other_thread(pthread_mutex_t& mutex, const control_block& self) noe
 
 bool is_over(time_point limit) noexcept { return limit != time_point::max() && now() >= limit; }
 
-int lock_in_line(pthread_mutex_t& mutex, const control_block& self, time_point limit) noexcept {
+int lock_in_line(pthread_mutex_t& mutex, const context& self, time_point limit) noexcept {
   place_in_line here(mutex);
   for (duration pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
     here.wait(here.is_first() ? std::min(limit, after(pause)) : limit);
@@ -226,7 +223,7 @@ int lock_in_line(pthread_mutex_t& mutex, const control_block& self, time_point l
   }
 }
 
-int lock_until(pthread_mutex_t& mutex, const control_block& self, time_point limit) noexcept {
+int lock_until(pthread_mutex_t& mutex, const context& self, time_point limit) noexcept {
   const int kept = errno;
   int answer = place_in_line::first_for(&mutex) ? EBUSY : try_lock(mutex, self);
   if (answer == EBUSY && !place_in_line::first_for(&mutex)) answer = wait_for_other_thread(mutex, self);
@@ -266,7 +263,7 @@ int refuse(const pthread_mutex_t& mutex) noexcept {
   const asker who = who_asks();
   if (who.fiber) count(counted::calls);
   const auto* const entry = entry_of(mutex);
-  if (entry && entry->fiber == hocket::detail::running_fiber()) return lock_again(mutex, *entry);
+  if (entry && entry->fiber == current_fiber()) return lock_again(mutex, *entry);
   if (who.parks) return lock_until(mutex, *who.fiber, time_point::max());
   if (entry) return refuse(mutex);
   const int answer = lock_on_thread(mutex);
@@ -277,7 +274,7 @@ int refuse(const pthread_mutex_t& mutex) noexcept {
   const asker who = who_asks();
   if (who.fiber) count(counted::calls);
   const auto* const entry = entry_of(mutex);
-  if (entry && entry->fiber == hocket::detail::running_fiber()) return lock_again(mutex, *entry);
+  if (entry && entry->fiber == current_fiber()) return lock_again(mutex, *entry);
   if (!who.parks) {
     if (entry) return refuse(mutex);
     const int answer = next.pthread_mutex_clocklock(&mutex, clock, &limit);
@@ -295,14 +292,14 @@ int refuse(const pthread_mutex_t& mutex) noexcept {
 
 [[gnu::noinline]] int try_once(pthread_mutex_t& mutex) noexcept {
   const auto* const entry = entry_of(mutex);
-  if (entry) return entry->fiber == hocket::detail::running_fiber() ? try_lock(mutex, *entry->fiber) : EBUSY;
-  const control_block* const self = who_asks().fiber;
+  if (entry) return entry->fiber == current_fiber() ? try_lock(mutex, *entry->fiber) : EBUSY;
+  const context* const self = who_asks().fiber;
   return self ? try_lock(mutex, *self) : next.pthread_mutex_trylock(&mutex);
 }
 
 [[gnu::noinline]] int unlock(pthread_mutex_t& mutex) noexcept {
   if (auto* const entry = entry_of(mutex)) {
-    if (entry->fiber != hocket::detail::running_fiber()) return EPERM;
+    if (entry->fiber != current_fiber()) return EPERM;
     if (--entry->depth == 0) mutex_owners::of_thread().remove(*entry);
   }
   const pthread_mutex_t* const which = &mutex;  // after the unlock the mutex may be destroyed

@@ -151,7 +151,7 @@ struct next_functions {
   decltype(&first::lock) pthread_mutex_unlock = first::unlock;
 };
 
-extern next_functions next;
+[[gnu::visibility("hidden")]] extern next_functions next;
 
 // Asks the loader. Null: not found.
 void* find_function(const char* name) noexcept;

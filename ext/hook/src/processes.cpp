@@ -16,29 +16,17 @@
 // vfork() acts as fork(). A child that shares its parent's memory would see the parent's fiber as hooked, and run the
 // parent's coroutines while it waits. posix_spawn(), system() and popen() still share memory: libc calls no function of
 // ours in between.
+#include "caller.hpp"
 #include "watched_fds.hpp"
-
-#include <hocket/fiber/await.hpp>
-#include <hocket/fiber/seam/fiber_state.hpp>
 
 #include <pthread.h>
 #include <unistd.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
-void unhook_fiber() noexcept {
-  if (hocket::detail::control_block* const fiber = hocket::detail::running_fiber())
-    fiber->header.reserved &= ~hocket::detail::hook_bit::hooked;
-}
-void hook_fiber_again() noexcept {
-  hocket::detail::control_block* const fiber = hocket::detail::running_fiber();
-  if (fiber && hocket::detail::fiber_record::from_block(*fiber).hooks)
-    fiber->header.reserved |= hocket::detail::hook_bit::hooked;
-}
-
 [[gnu::constructor]] void register_handlers() noexcept {
   set_process();
-  ::pthread_atfork(&unhook_fiber, &hook_fiber_again, &forget_all_in_child);
+  ::pthread_atfork(&scope_access::unhook, &scope_access::hook_again, &forget_all_in_child);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "next.hpp"
 
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/fiber/seam/fiber_state.hpp>
+#include <hocket/fiber/seam/running_fiber.hpp>
 
 #include <array>
 #include <cerrno>
@@ -22,8 +22,6 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 namespace {
-
-using hocket::detail::fiber_thread;
 
 using handler_function = void (*)(int, siginfo_t*, void*);
 
@@ -61,18 +59,13 @@ class notes {
 };
 thread_local constinit notes here{};
 
-const void* fiber_here() noexcept {
-  const fiber_thread* const thread = fiber_thread::current_if_any();
-  return thread ? thread->running : nullptr;
-}
-
 bool is_blocked(int number) noexcept {
   sigset_t blocked;
   return ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigismember(&blocked, number) == 1;
 }
 
 bool is_over(const note& one, const void* frame) noexcept {
-  if (one.fiber != fiber_here()) return true;
+  if (one.fiber != hocket::detail::running_fiber_context()) return true;
   // ORDER: relaxed, pairs with the store in install(): as in run_handler().
   if (!all[static_cast<std::size_t>(one.number)].nodefer.load(std::memory_order_relaxed))
     return !is_blocked(one.number);
@@ -82,7 +75,7 @@ bool is_over(const note& one, const void* frame) noexcept {
 void run_handler(int number, siginfo_t* info, void* context) {
   const int kept = errno;
   const std::size_t before = here.count();
-  here.push({fiber_here(), __builtin_frame_address(0), number});
+  here.push({hocket::detail::running_fiber_context(), __builtin_frame_address(0), number});
   const installed& slot = all[static_cast<std::size_t>(number)];
   // ORDER: relaxed, pairs with the stores in install(): sigaction(2) comes after them.
   if (const handler_function handler = slot.handler.load(std::memory_order_relaxed)) {

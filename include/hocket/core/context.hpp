@@ -28,6 +28,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 class context;
 
 namespace detail {
+class coroutine_slot;
 class strand_state;
 }  // namespace detail
 
@@ -93,6 +94,9 @@ class context {
   // Like child_of(), but with the inheritance `own` instead of the parent's.
   [[nodiscard]] static context_ptr child_with(context& parent, inheritance own, std::source_location spawned = {});
 
+  // Like child_with(), but without slots: for an eager body, which may outlive the slots of the code that calls it.
+  [[nodiscard]] static context_ptr child_without_slots(context& parent, inheritance own);
+
   // The context of code outside of coroutines: no stop, no deadline, no name. Never freed.
   static context& root() noexcept;
 
@@ -131,10 +135,9 @@ class context {
   // Whether the code under this context was forked. Forked code continues on the thread where its own forks end.
   bool forks() const noexcept { return forks_; }
 
-  // A word of the coroutine, for an extension (ext/gc/include/hocket/gc/slot.hpp). Only the coroutine's own code writes
-  // it. A context for a part of the coroutine (child_of, child_with) begins with a copy.
-  void* slot() const noexcept { return slot_; }
-  void set_slot(void* word) noexcept { slot_ = word; }
+  // The innermost slot of the coroutine (core/wait/seam/coroutine_slot.hpp); null: none. Only the coroutine's own code
+  // enters and leaves slots. A context for a part of the coroutine (child_of, child_with) begins with a copy.
+  detail::coroutine_slot* slot() const noexcept { return slot_; }
 
   // Replaces the inherited state and returns the previous one. Called by code of a fiber for the fiber's own context,
   // or for a block's context at its end.
@@ -160,6 +163,7 @@ class context {
   ~context() = default;
 
  private:
+  friend class detail::coroutine_slot;
   struct plain;
 
   // Releases one reference. An owner of the only reference skips the decrement, because no other owner could copy it.
@@ -181,7 +185,7 @@ class context {
   bool of_many_ = false;
   bool counts_parent_ = false;
   primitive::atomic<std::uint32_t> references_{1};
-  void* slot_ = nullptr;
+  detail::coroutine_slot* slot_ = nullptr;
   const disposer dispose_;
 };
 

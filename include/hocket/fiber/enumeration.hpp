@@ -1,6 +1,6 @@
-// Enumerates the stacks of suspended fibers for a garbage collector, because its roots lie on them.
+// Enumerates the stacks of suspended fibers, for a tool that looks for roots on them.
 //
-//   // In the collector, when it has stopped all threads that use hocket:
+//   // When all threads that use hocket are stopped:
 //   std::size_t unknown = hocket::for_each_stack(threads, [&](const hocket::stack_range& range) {
 //     mark_conservatively(range.low, range.high);
 //   });
@@ -24,7 +24,7 @@
 // - The stack on which a thread is stopped: scan it from its stack pointer (on x86-64 from 128 bytes below, which
 //   belong to a leaf function), together with the thread's registers, up to stack_limit(stack pointer).
 // - Memory that hocket takes from the heap: frames of tasks, waits of fibers on stacks that may be packed, items of
-//   channels, fiber-local values, and arguments of spawned fibers that have not begun. A collector allocates all of
+//   channels, fiber-local values, and arguments of spawned fibers that have not begun. The tool allocates all of
 //   that memory itself if it sets a memory_source (base/memory_source.hpp).
 // - Stacks of call_on_stack that come from no depot.
 //
@@ -34,7 +34,8 @@
 //
 // Conditions.
 // - All threads that run fibers, or resume coroutines, are stopped, and are in `threads`. A thread may be stopped at
-//   any instruction. If the calling thread is one of them, its entry has its own stack pointer and registers.
+//   any instruction. If the calling thread is one of them, its entry has its own stack pointer and registers. At check
+//   level `debug`, a thread that runs a fiber and is not in `threads` is fatal.
 // - The call takes no lock, allocates nothing and uses no thread-local variable. A signal handler may call it.
 //
 // Complexity. Linear in the stacks that were ever in use, and in the suspended frames. Each stack of unknown depth adds

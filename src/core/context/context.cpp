@@ -34,7 +34,6 @@ struct context::plain final : context {
       : context(&above, std::move(own), where, above.strand_, &plain::free) {
     forks_ = above.forks_;
     block_ = true;
-    set_slot(above.slot());
     count_parent();
   }
   void count_parent() noexcept {
@@ -44,35 +43,41 @@ struct context::plain final : context {
   static void free(context& self) noexcept { delete static_cast<plain*>(&self); }
 
   // The pointer holds the only reference; the object was born with one.
-  static context_ptr hold(plain* made) noexcept {
-    context_ptr child(*made);
+  static context_ptr hold(plain* object) noexcept {
+    context_ptr child(*object);
     child->release();
     return child;
   }
 };
 
 context_ptr context::child_of(context& parent, const context_options& options, std::source_location spawned) {
-  auto* made = new plain(parent, options, spawned, parent.strand_);
-  made->forks_ = parent.forks_;
-  made->slot_ = parent.slot_;
-  return plain::hold(made);
+  auto* child = new plain(parent, options, spawned, parent.strand_);
+  child->forks_ = parent.forks_;
+  child->slot_ = parent.slot_;
+  return plain::hold(child);
 }
 
 context_ptr context::child_beside_others(context& parent, const context_options& options,
                                          std::source_location spawned) {
-  auto* made = new plain(parent, options, spawned, nullptr);
-  made->of_many_ = true;
-  return plain::hold(made);
+  auto* child = new plain(parent, options, spawned, nullptr);
+  child->of_many_ = true;
+  return plain::hold(child);
 }
 
 context_ptr context::child_of_forks(context& parent) {
-  auto* made = new plain(parent, {}, {}, nullptr);
-  made->forks_ = made->of_many_ = true;
-  return plain::hold(made);
+  auto* child = new plain(parent, {}, {}, nullptr);
+  child->forks_ = child->of_many_ = true;
+  return plain::hold(child);
 }
 
 context_ptr context::child_with(context& parent, inheritance own, std::source_location spawned) {
-  return plain::hold(new plain(parent, std::move(own), spawned));
+  auto* child = new plain(parent, std::move(own), spawned);
+  child->slot_ = parent.slot_;
+  return plain::hold(child);
+}
+
+context_ptr context::child_without_slots(context& parent, inheritance own) {
+  return plain::hold(new plain(parent, std::move(own), {}));
 }
 
 context& context::root() noexcept {

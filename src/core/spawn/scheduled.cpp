@@ -4,6 +4,7 @@
 #include <hocket/core/spawn/seam/registry.hpp>
 #include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/coroutine_slot.hpp>
 #include <hocket/core/wait/seam/observed.hpp>
 #include <hocket/core/wait/seam/wait_room.hpp>
 
@@ -147,6 +148,8 @@ void scheduled::fail() noexcept {
 void scheduled::give_room_back() noexcept { wait_room::release(take_room()); }
 
 void scheduled::finish() noexcept {
+  if constexpr (debug_checks)
+    if (slot()) report_left_slot(*this);
   if (observed()) [[unlikely]]
     tell_destroyed(id());
   if (listed_) listed_->remove(*this);

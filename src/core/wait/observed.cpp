@@ -25,7 +25,18 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-constinit atomic<std::uint32_t> observer_count{0};
+constinit atomic<std::uint64_t> observer_count{0};
+
+namespace {
+constexpr std::uint64_t one_slot = std::uint64_t{1} << 32;
+}  // namespace
+
+// ORDER: relaxed, pairs with nothing: the thread of the slot's coroutine reads its own write.
+void add_hooked_slot() noexcept { observer_count.fetch_add(one_slot, std::memory_order_relaxed); }
+void remove_hooked_slot() noexcept {
+  // ORDER: relaxed, pairs with nothing: a coroutine without slots needs no such event.
+  observer_count.fetch_sub(one_slot, std::memory_order_relaxed);
+}
 
 struct observer_seat {
   atomic<observer*> watcher{nullptr};

@@ -2,6 +2,7 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
+#include <hocket/core/wait/detail/slot_hooks.hpp>
 #include <hocket/core/wait/seam/observed.hpp>
 #include <hocket/core/wait/seam/strand_state.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
@@ -62,10 +63,13 @@ announced_resume announce_resume(std::coroutine_handle<>, coroutine_id who, cont
 namespace primitive {
 
 // Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
-void suspension::tell_suspended() const noexcept {
-  detail::tell_suspended(observed_as(), {first_source(), detail::location_of(at_)});
+void suspension::tell_suspended() noexcept {
+  const coroutine_id id = observed_as();
+  if (handle) handle = detail::suspend_slots(*ctx_, handle);
+  detail::tell_suspended(id, {first_source(), detail::location_of(at_)});
 }
 void suspension::tell_woken() noexcept {
+  if (!detail::has_observers()) return;
   detail::tell_woken(observed_as());
   if (!handle) return;
   const auto announced = detail::announce_resume(handle, observed_as(), *ctx_).handle;
@@ -73,9 +77,11 @@ void suspension::tell_woken() noexcept {
 }
 void suspension::tell_gone_on() const noexcept {
   detail::tell_woken(observed_as());
-  if (handle) detail::tell_resumed(observed_as());
+  if (!handle) return;
+  detail::tell_resumed(observed_as());
+  detail::resume_slots(*ctx_, handle);
 }
-bool suspension::tell_committed() const noexcept {
+bool suspension::tell_committed() noexcept {
   tell_suspended();
   return true;
 }

@@ -40,10 +40,10 @@ void check_equal(const both& told) {
 
 }  // namespace
 
-static_assert(hocket_gc_parked == static_cast<int>(stack_part::parked));
-static_assert(hocket_gc_packed == static_cast<int>(stack_part::packed));
-static_assert(hocket_gc_finished == static_cast<int>(stack_part::finished));
-static_assert(hocket_gc_unknown == static_cast<int>(stack_part::unknown));
+static_assert(hocket_stack_parked == static_cast<int>(stack_part::parked));
+static_assert(hocket_stack_packed == static_cast<int>(stack_part::packed));
+static_assert(hocket_stack_finished == static_cast<int>(stack_part::finished));
+static_assert(hocket_stack_unknown == static_cast<int>(stack_part::unknown));
 
 TEST_CASE("C is told the ranges that C++ is told" * doctest::skip(!can_enumerate_stacks())) {
   stack_pool own, packed({.layout = stack_layout::copied}), other({.stack_size = 131'072});

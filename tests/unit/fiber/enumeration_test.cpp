@@ -4,6 +4,7 @@
 #include <hocket/fiber/coroutine.hpp>
 #include <hocket/fiber/hibernate.hpp>
 
+#include "support/death.hpp"
 #include "support/own_stack.hpp"
 #include "support/roots.hpp"
 
@@ -231,4 +232,16 @@ TEST_CASE("where the roots of a stack end is known by its stack pointer" * docte
   one.resume();
   CHECK(limit > inside);
   CHECK(static_cast<const std::byte*>(limit) - static_cast<const std::byte*>(inside) < 2000);
+}
+
+TEST_CASE("an enumeration while a thread runs a fiber that is not among the stopped threads is fatal, at level debug" *
+          doctest::skip(!can_enumerate_stacks() || !detail::debug_checks)) {
+  expect_fatal(
+      [] {
+        std::thread([] {
+          coroutine<void()> runner({.name = "runner"}, [](auto&) { for_each_stack({}, [](const stack_range&) {}); });
+          runner.resume();
+        }).join();
+      },
+      "while a thread runs \"runner\", which is not among the stopped threads");
 }

@@ -25,11 +25,6 @@ inline constexpr std::uint32_t aged = 8;     // it has not run since hibernation
 inline constexpr std::uint32_t copied = 16;  // it shares its stack: packed while another one is there
 }  // namespace stack_bit
 
-// Bits of ext/hook.
-namespace hook_bit {
-inline constexpr std::uint32_t hooked = 128;  // the fiber is in a hook::scope: fiber_record::hooks
-}  // namespace hook_bit
-
 // More of them: what fiber_flag::special stands for.
 namespace special_bit {
 inline constexpr std::uint32_t canary = 32;              // its stack has no guard page: compare the canary

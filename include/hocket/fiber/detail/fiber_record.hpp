@@ -25,7 +25,6 @@ struct alignas(16) fiber_record {
   exception_globals exceptions{};         // of the parked fiber, while fiber_flag::keeps_exceptions is set
   std::fenv_t* floating_point = nullptr;  // of the parked fiber, with special_bit::own_floating_point: on the heap
   [[no_unique_address]] switch_annotation annotation;
-  void* hooks = nullptr;        // for ext/hook: the innermost scope
   std::uint32_t body_size = 0;  // in units of 16 bytes: the callable and the result, which lie below this record
 
   // Its frames begin below.

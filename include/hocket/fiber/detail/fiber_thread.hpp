@@ -66,6 +66,7 @@ class fiber_thread final : public executor {
   std::size_t live = 0;                       // fibers that are not yet destroyed
   control_block* running = nullptr;           // innermost
   std::uint8_t rare = fiber_flag::at_resume;  // flags with which the resume of a raw one leaves the straight line
+  const std::uint32_t forks;                  // forks_so_far() when it was made; at check level `debug`
   void* worker = nullptr;                     // while a scheduled fiber runs: the record of the stack that resumed it
   thread_state* const state;
   exception_globals* const exceptions;

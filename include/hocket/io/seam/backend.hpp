@@ -1,5 +1,5 @@
 // Where a descriptor's bytes come from: the kernel (epoll), or memory (tests and simulations). The seam between
-// operations and systems.
+// operations and systems. A backend on top of another one is a stacked_backend (io/seam/stacked_backend.hpp).
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/io/seam/transfer.hpp>
@@ -16,6 +16,9 @@ class backend {
  public:
   backend(const backend&) = delete;
   backend& operator=(const backend&) = delete;
+
+  // For people. A literal.
+  virtual const char* name() const noexcept = 0;
 
   // Any thread, one at a time for each direction; accepts: any number. Never blocks. Writes to `what` how it ended, if
   // it did.

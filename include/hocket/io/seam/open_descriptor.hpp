@@ -138,6 +138,9 @@ class open_descriptor {
     // ORDER: relaxed, ordered by the edge that end_when_idle() tells: the call after it sees this.
     return ends_when_idle_.load(std::memory_order_relaxed);
   }
+  // For a stacked backend: `top` is the backend from now on, and `below` becomes the present one. An error number, or
+  // 0.
+  int put_on_top(backend& top, backend*& below) noexcept;
   // Of a transfer of the kind `drain`, for backends.
   call_end carry_out_drain(transfer& operation) const noexcept;
   // Gives the fd up without closing it. False: somebody waits at it, or makes a call; nothing happens.
@@ -189,7 +192,10 @@ class open_descriptor {
   // Has a driver of the current group watch it. An error number, or 0.
   int attach_here() noexcept;
   bool is_attached() noexcept;
-  call_end carry_out(transfer& what) noexcept { return backend_->carry_out(*this, what); }
+  call_end carry_out(transfer& operation) noexcept {
+    if constexpr (debug_checks) return carry_out_checked(operation);
+    else return backend_->carry_out(*this, operation);
+  }
   // Leaves the waiter to a driver of its group, with the word of its direction taken. False: none watches.
   bool hand_over(primitive::waiter& entry) noexcept;
   void direction_closed() noexcept;
@@ -212,6 +218,7 @@ class open_descriptor {
   direction in{*this}, out{*this}, peer{*this};
 
  private:
+  call_end carry_out_checked(transfer& operation) noexcept;
   int attach_to_driver() noexcept;
   int attach_to(io_driver& here, const void* group) noexcept;
   registration* find(const void* group) noexcept;

@@ -21,7 +21,7 @@ extern "C" {
 /* The ranges while the calling thread is stopped where it calls this. */
 void collect_in_c(const void* stack_low, const void* stack_base, const void* stack_pointer, struct ranges_in_c* into);
 
-/* Stores hocket_gc_stack_limit(stack_pointer); returns hocket_gc_can_enumerate_stacks(). */
+/* Stores hocket_stack_limit(stack_pointer); returns hocket_can_enumerate_stacks(). */
 int ask_in_c(const void* stack_pointer, const void** limit);
 
 #ifdef __cplusplus

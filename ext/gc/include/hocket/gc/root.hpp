@@ -53,7 +53,7 @@ class root : private detail::root_base {
   }
 };
 
-// Calls visit(void*& object) for each root that is not null. Call it only while the world is stopped.
+// Calls visit(void*& object) for each root that is not null. Fatal unless the caller has stopped the world (world.hpp).
 template <class Visit>
 void for_each_root(Visit&& visit) noexcept {
   using visitor = std::remove_reference_t<Visit>;

@@ -1,5 +1,5 @@
-// slot<T>: the value that a language runtime keeps for each coroutine. Its code finds the value in two loads, and a
-// collector finds all values.
+// slot<T>: the value that a language runtime keeps for each coroutine. Its code finds the value in two loads and a
+// comparison, and a collector finds all values.
 //
 //   struct interpreter { value* top; std::vector<value> stack; ... };
 //   void run(program p) {                                   // the body of a fiber, or of a task
@@ -12,12 +12,14 @@
 //   gc::stop_world([](auto) { gc::for_each_slot<interpreter>([](interpreter& each) { move_all(each.stack); }); });
 //
 // Scope. Functions and tasks that a coroutine calls, awaits or runs in a block (context_local, shielded) see its slot.
-// Spawned coroutines, forks and the children of when_all start without a slot. Raw coroutines (fiber/coroutine.hpp) see
-// the slot of their resumer. In the plain code of a registered thread (world.hpp) a slot belongs to the thread.
+// Spawned coroutines, forks, the children of when_all and a fiber's eager bodies start without a slot. Raw coroutines
+// (fiber/coroutine.hpp) see the slot of their resumer. In the plain code of a registered thread (world.hpp) a slot
+// belongs to the thread.
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/list.hpp>
 #include <hocket/core/context.hpp>
+#include <hocket/core/wait/seam/coroutine_slot.hpp>
 #include <hocket/gc/world.hpp>
 #include <concepts>
 #include <memory>
@@ -40,11 +42,11 @@ inline constexpr char type_of_slot{};
 
 // The part of a slot that the list of all slots holds. A thread may halt for the lock in enter() and leave(), so a
 // collector may see the slot at both moments. The value is complete at both.
-class slot_core : public hocket::detail::list_node {
+class slot_core : public hocket::detail::coroutine_slot, public hocket::detail::list_node {
  public:
-  explicit slot_core(const void* type) noexcept : type_(type) {}
-  slot_core(const slot_core&) = delete;
-  slot_core& operator=(const slot_core&) = delete;
+  static constexpr hocket::detail::slot_kind kind{.name = "gc::slot"};
+
+  explicit slot_core(const void* type) : coroutine_slot(kind), type_(type) {}
 
   void enter() noexcept;
   void leave() noexcept;
@@ -54,16 +56,15 @@ class slot_core : public hocket::detail::list_node {
 
  private:
   const void* const type_;
-  root_list roots_;             // the roots of the running code while the slot is current
-  context* owner_ = nullptr;    // the owning coroutine's; null: the thread owns the slot
-  slot_core* outer_ = nullptr;  // the previously current slot
+  root_list roots_;                       // the roots of the running code while the slot is current
+  slot_core* outer_of_thread_ = nullptr;  // if the thread owns the slot: the previously current one
 };
 
 slot_core* slot_of_plain_code() noexcept;
 inline slot_core* current_slot() noexcept {
-  const context* const ctx = hocket::detail::this_thread().ctx;
-  if (ctx && ctx->slot()) [[likely]]
-    return static_cast<slot_core*>(ctx->slot());
+  hocket::detail::coroutine_slot* const own = hocket::detail::current_coroutine_slot(slot_core::kind);
+  if (own) [[likely]]
+    return static_cast<slot_core*>(own);
   return slot_of_plain_code();
 }
 
@@ -109,7 +110,8 @@ T* current_slot() noexcept {
   return std::addressof(slot<T>::value_of(*core));
 }
 
-// Calls visit(T&) for the value of every slot<T> of coroutines and threads. Call it only while the world is stopped.
+// Calls visit(T&) for the value of every slot<T> of coroutines and threads. Fatal unless the caller has stopped the
+// world (world.hpp).
 template <class T, class Visit>
 void for_each_slot(Visit&& visit) noexcept {
   using visitor = std::remove_reference_t<Visit>;

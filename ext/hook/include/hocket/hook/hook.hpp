@@ -51,6 +51,7 @@
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/join_handle.hpp>
 #include <hocket/core/wait/seam/context_block.hpp>
+#include <hocket/core/wait/seam/coroutine_slot.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <chrono>
 #include <concepts>
@@ -58,10 +59,6 @@
 #include <functional>
 #include <type_traits>
 #include <utility>
-
-namespace hocket { inline namespace HOCKET_ABI { namespace detail {
-struct control_block;
-}}}  // namespace hocket::detail
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
@@ -85,23 +82,22 @@ static_assert(hocket::detail::owns_nothing<options>);
 // inherits the outer scope's options unless it sets its own.
 // On a plain thread a scope does nothing. In a task or a raw coroutine it is fatal: neither can park.
 // In a scope even a migratable fiber stays on its thread, because C libraries keep the address of errno.
-class [[nodiscard]] scope {
+class [[nodiscard]] scope : private hocket::detail::coroutine_slot {
  public:
   explicit scope(const options& scope_options = {});
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
-  ~scope();
+  ~scope() = default;
 
  private:
   friend struct scope_access;
 
   hocket::detail::thread_pin pin_;
-  hocket::detail::control_block* const fiber_;  // null on a plain thread
-  scope* outer_ = nullptr;
   std::uint32_t trying_ = 0;  // the number of running calls that must not wait: dlopen()
   bool mutexes_ = false;
   bool limit_has_ended_a_wait_ = false;
-  bool (*may_park_)() = nullptr;
+  bool (*may_park_)() = nullptr;          // null: always
+  bool (*asked_before_)() = nullptr;      // may_park_ before a fork
   time_point limit_ = time_point::max();  // of a within()
 };
 

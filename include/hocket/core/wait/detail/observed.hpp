@@ -4,6 +4,14 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
+inline bool has_observers() noexcept {
+  // ORDER: relaxed, pairs with nothing: as in observed().
+  return static_cast<std::uint32_t>(observer_count.load(std::memory_order_relaxed)) != 0;
+}
+
+void add_hooked_slot() noexcept;
+void remove_hooked_slot() noexcept;
+
 [[HOCKET_COLD]] void tell_suspended(coroutine_id who, const wait_info& facts) noexcept;
 [[HOCKET_COLD]] void tell_woken(coroutine_id who) noexcept;
 

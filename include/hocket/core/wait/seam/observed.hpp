@@ -7,11 +7,13 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-extern atomic<std::uint32_t> observer_count;
+// The number of observers, and in the upper half that of slots with hooks (core/wait/seam/coroutine_slot.hpp).
+extern atomic<std::uint64_t> observer_count;
 
-// Whether anybody is to be told.
+// Whether anybody is to be told: an observer or a slot.
 inline bool observed() noexcept {
-  // ORDER: relaxed, pairs with nothing: a hint. Which observers there are, is read with the orders that it needs.
+  // ORDER: relaxed, pairs with nothing: a hint. Which observers there are, is read with the orders that it needs. A
+  // coroutine finds its own slots, because it has counted them itself.
   return observer_count.load(std::memory_order_relaxed) != 0;
 }
 

@@ -240,8 +240,8 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   const wait_source* first_source() const noexcept;
   [[HOCKET_ALWAYS_INLINE]] inline void begin_observed_wait() noexcept;
   coroutine_id observed_as() const noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_suspended() const noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] bool tell_committed() const noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_suspended() noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] bool tell_committed() noexcept;
   [[HOCKET_COLD, HOCKET_NOINLINE]] bool take_commit_back() noexcept;
   [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_woken() noexcept;
   [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_gone_on() const noexcept;
