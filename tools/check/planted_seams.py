@@ -1,7 +1,7 @@
 """Samples for the rule of seams: (clean trees, planted violations)."""
 from .planted import EXTENSION, LAYERS, ONCE, header, page, parts, public, row, source
 
-SEAM_ROW = "| `core/seam/a.hpp` | `a` | fiber | any thread |\n"
+OUTSIDE, SEAM_ROW = "tests/install/outside/a.cpp", "| `core/seam/a.hpp` | `a` | fiber | any thread |\n"
 
 
 def seam(text="struct a {};\n", user="#include <hocket/core/seam/a.hpp>\na one;\n", rows=SEAM_ROW, layer="fiber"):
@@ -23,7 +23,8 @@ def many_seams(count):
 
 
 SAMPLES = (
-    [seam(), seam(layer="base", rows=SEAM_ROW.replace("fiber", "base")), many_seams(50),
+    [seam(), {**seam(user="", rows=SEAM_ROW.replace("fiber", "outside")), OUTSIDE: "#include <hocket/core/seam/a.hpp>\na one;\n"},
+     seam(layer="base", rows=SEAM_ROW.replace("fiber", "base")), many_seams(50),
      {**parts(), **source("#include <hocket/core/low/detail/a.hpp>\n", "core/low")},
      {"layers.txt": LAYERS, **header("core/detail", ""), "tests/a.cpp": "#include <hocket/core/detail/a.hpp>\n"},
      {**EXTENSION, "ext/gc/include/hocket/gc/detail/b.hpp": ONCE, "ext/gc/src/a.cpp": "#include <hocket/gc/detail/b.hpp>\n"},
@@ -43,7 +44,7 @@ SAMPLES = (
      {**parts(), **source("#include <hocket/core/low/detail/a.hpp>\n", "core/high")},
      {**parts(), "include/hocket/core/b.hpp": "#include <hocket/core/low/detail/a.hpp>\n"},
      *({"layers.txt": LAYERS, **header("core/detail", ""), path: "#include <hocket/core/detail/a.hpp>\n"}
-       for path in ("lab/a.cpp", "examples/a.cpp", "ext/gc/examples/a.cpp")),
+       for path in (OUTSIDE, "lab/a.cpp", "examples/a.cpp", "ext/gc/examples/a.cpp")),
      seam(user="#include <hocket/core/seam/a.hpp>\n"), seam(layer="core"), seam(user="a one;\n"),
      seam("struct a {};\nvoid b();\n", rows=SEAM_ROW.replace("`a`", "`a` `b`")),
      seam("struct a {};\n#define B 1\n", rows=SEAM_ROW.replace("`a`", "`B` `a`")),

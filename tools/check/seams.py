@@ -1,8 +1,8 @@
 """Seams: each layer has three circles of headers.
 
 `<layer>/` is for users, `<layer>/seam/` for other layers and our extensions, `<layer>/detail/` for its layer alone. A part of
-core counts as a layer here, and so does each extension, with what lies below its folder. <hocket/primitive.hpp> is of
-core/wait, and a user of what it includes.
+core counts as a layer here, and so does each extension, with what lies below its folder. The extensions outside of the tree
+(tests/install/outside) are one more. <hocket/primitive.hpp> is of core/wait, and a user of what it includes.
 
 - An include into the detail of another layer is an error, in include, src and ext without tests; in the lab and in examples
   each include of a detail is one.
@@ -21,6 +21,7 @@ from . import doors, layers, outline
 from .tree import Finding, table
 
 FAST = True
+OUTSIDE = "tests/install/outside/"
 PAGE, EXCEPTIONS = "docs/seams.md", "tools/check/seam_names.txt"
 MOST_HEADERS, MOST_USERS, FREE = 50, 6, "base"
 CIRCLE = re.compile(r"(?:^include/|^ext/.*/include/)hocket/(?:.+/)?(?P<circle>detail|seam)/")
@@ -38,15 +39,18 @@ def circle_of(path):
 
 
 def owner_of(path, lattice):
-    """The layer, part of a layer or extension of a file; `umbrella` for the headers of include/hocket."""
+    """The layer, part of a layer or extension of a file; `outside` for extensions outside of the tree, `umbrella` for the headers of include/hocket."""
+    if path.startswith(OUTSIDE):
+        return "outside"
     if path.startswith("ext/"):
         return "/".join(path.split("/")[:2])
     return layers.part_of(path, lattice) if layers.layer_of(path) else "umbrella"
 
 
 def sources(tree):
-    """The files that the rule is about: without tests and examples."""
-    return [path for path in tree.paths("include", "src", "ext") if not re.search(r"/(?:tests|examples)/", path)]
+    """The files that the rule is about: without tests and examples, but with the extensions outside of the tree."""
+    inside = [path for path in tree.paths("include", "src", "ext") if not re.search(r"/(?:tests|examples)/", path)]
+    return inside + [path for path in tree.paths("tests") if path.startswith(OUTSIDE)]
 
 
 def layer_part(owner):

@@ -1,4 +1,4 @@
-#include <hocket/fiber/seam/native_stack.hpp>
+#include <hocket/fiber/seam/running_stack.hpp>
 #include <hocket/gc/native_stack.hpp>
 
 #include "native_bounds.hpp"

@@ -2,7 +2,7 @@
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/base/seam/never_destroyed.hpp>
 #include <hocket/base/seam/signal_fence.hpp>
-#include <hocket/fiber/seam/native_stack.hpp>
+#include <hocket/fiber/seam/running_stack.hpp>
 #include <hocket/gc/world.hpp>
 
 #include "kept_in_child.hpp"

@@ -1,6 +1,6 @@
 // The hooked calls' access to their scope.
 #pragma once
-#include <hocket/fiber/seam/running_fiber.hpp>
+#include <hocket/fiber/seam/running_stack.hpp>
 #include <hocket/hook/hook.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {

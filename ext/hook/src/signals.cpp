@@ -13,7 +13,7 @@
 #include "next.hpp"
 
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/fiber/seam/running_fiber.hpp>
+#include <hocket/fiber/seam/running_stack.hpp>
 
 #include <array>
 #include <cerrno>

@@ -1,15 +1,19 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/context/seam/switch.hpp>
-#include <hocket/fiber/await.hpp>
 #include <hocket/fiber/detail/called_stack.hpp>
-#include <hocket/fiber/detail/control_block.hpp>
 #include <hocket/fiber/detail/fiber_record.hpp>
-#include <hocket/fiber/seam/native_stack.hpp>
+#include <hocket/fiber/detail/park.hpp>
+#include <hocket/fiber/seam/running_stack.hpp>
 #include <hocket/stack/seam/inspection.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
+
+control_block* running_block() noexcept {
+  const fiber_thread* const thread = fiber_thread::current_if_any();
+  return thread ? thread->running : nullptr;
+}
 
 constexpr std::size_t spare = 512;  // below the frames that wait: more than a leaf function has there
 
@@ -62,6 +66,16 @@ class lowest_native {
 };
 
 }  // namespace
+
+const char* running_raw_coroutine() noexcept {
+  control_block* const running = running_block();
+  return running && !running->header.ctx ? fiber_record::from_block(*running).name : nullptr;
+}
+
+bool runs_on_copied_stack() noexcept {
+  const control_block* const running = running_block();
+  return running && (running->header.reserved & stack_bit::copied) != 0;
+}
 
 bool fibers_are_threads() noexcept { return machine::fibers_are_threads; }
 
