@@ -16,6 +16,8 @@
 //     "propagates"   task    propagates_outer > propagate() of propagates_inner, waits at the gate
 //     "returning"    task    yields_outer > or_return of yields_inner, which yields
 //     "joins"        fiber   joins_call > task joins_inner > or_return of the end of "returns"
+//     "slotted"      task    slotted_outer, which has a slot with hooks > slotted_inner    waits at the gate
+#include <hocket/core/wait/seam/coroutine_slot.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/scope.hpp>
@@ -140,6 +142,20 @@ task<result<void>> joins_inner(join_handle<result<int>>& joined) {
   asm volatile("");
 }
 
+struct hooked_slot : detail::coroutine_slot {
+  static void ignore(coroutine_slot&) noexcept {}
+  static constexpr detail::slot_kind kind{.name = "hooked", .on_suspend = &ignore, .on_resume = &ignore};
+  hooked_slot() : coroutine_slot(kind) {}
+};
+
+task<void> slotted_inner(gate& at) {
+  static_cast<void>(co_await at.pass());  // line: slotted_inner
+}
+task<void> slotted_outer(gate& at) {
+  const hooked_slot own;
+  co_await slotted_inner(at);  // line: slotted_outer
+}
+
 struct foreign {
   std::coroutine_handle<>& waiting;
   bool await_ready() const noexcept { return false; }
@@ -171,6 +187,7 @@ int main() {
   spawn(early, {.name = "propagates"}, propagates_outer, std::ref(at));
   spawn(early, {.name = "returning"}, yields_outer, std::cref(go_on));
   spawn(early, {.name = "joins"}, joins_call, std::ref(returns));
+  spawn(early, {.name = "slotted"}, slotted_outer, std::ref(at));
   for (int i = 0; i < 20; ++i) early.step();
   loop other({.name = "other", .clock = &time});
   spawn(other, {.name = "abroad"}, abroad, std::ref(waiting));

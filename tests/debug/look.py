@@ -23,11 +23,12 @@ LIST = [
     r'loop "other" 0x\w+: 2 coroutines',
     r"8 +abroad +fiber +waiting +@abroad +\S+ +a foreign awaitable",
     r"9 +asleep +fiber +waiting +@asleep +\S+ +gate 0x\w+",
-    r'loop "early" 0x\w+: 4 coroutines',
+    r'loop "early" 0x\w+: 5 coroutines',
     r"10 +returns +task +waiting +@returns_inner +\S+ +gate 0x\w+",
     r"11 +propagates +task +waiting +@propagates_inner +\S+ +gate 0x\w+",
     r"12 +returning +task +ready or running +@yields_inner +\S+ +-",
     r'13 +joins +fiber +waiting +@joins_inner +\S+ +the end of a coroutine "returns"',
+    r"14 +slotted +task +waiting +@slotted_inner +\S+ +gate 0x\w+",
 ]
 FROM_FIRST = [r'fiber "first" 0x\w+, waiting for the end of a coroutine "second"',
               r"#\d+ +.*first_call \(.*\bdepth=\S.*\) at @first_call",
@@ -67,6 +68,8 @@ COMMANDS = {
                              r"#1 +.*propagates_outer \(\) \[task\] at @propagates_outer\n", "end of the backtrace"],
     "hocket-bt returning": [r"\n#0 +.*yields_inner \(\) \[task\] at @yields_inner\n"
                             r"#1 +.*yields_outer \(\) \[task\] at @yields_outer\n", "end of the backtrace"],
+    "hocket-bt slotted": [r"\n#0 +.*slotted_inner \(\) \[task\] at @slotted_inner\n"
+                          r"#1 +.*slotted_outer \(\) \[task\] at @slotted_outer\n", "end of the backtrace"],
     "hocket-bt nobody": [r'No symbol "nobody" in current context'],
     "hocket-bt still ready": [r"2 coroutines are named so: 4 5"],
 }

@@ -124,9 +124,9 @@ def print_coroutine(coroutine, handle, printer):
     handle = handle or innermost(coroutine)
     while handle:
         frame = frames.Frame(handle)
-        if frame.kind in ("root", "fiber") or frame.context == 0:
-            break
         is_stand_in = frame.is_stand_in()
+        if frame.context == 0 or frame.kind in ("root", "fiber") and not is_stand_in:
+            break
         if not is_stand_in:
             print_task(handle, printer)
         handle = frame.parent()

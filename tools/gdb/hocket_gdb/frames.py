@@ -8,7 +8,8 @@ CONTINUATION = HEADER + 16  # coroutine_header::continuation.handle
 CONTEXT = HEADER + 32
 RECORD = HEADER + 40  # control_block::record
 KINDS = ("foreign", "task", "fiber", "generator", "root")
-STAND_INS = ("resume_stand_in", "resumed_once")  # core/thread/seam/stand_in.hpp: by hand, and in conforming mode
+# core/thread/seam/stand_in.hpp: by hand, and in conforming mode; core/wait/coroutine_slot.cpp: a slot with hooks
+STAND_INS = ("resume_stand_in", "resumed_once", "call_hooks")
 RESUMED_BY = ("hocket_raw_resume", "hocket_scheduled_resume", "hocket_migratable_resume")  # a fiber's control block
 PARENT_HAS_HEADER = 1
 PACKED = 2  # stack_bit::packed: the record is the address of a stack_image
@@ -39,7 +40,7 @@ class Frame:
 
     def is_stand_in(self):
         """Whether it only stands where a coroutine's handle is wanted. Its parent has a header, if it has a parent."""
-        return self.kind == "foreign" and name_of(self.handle).rpartition("::")[2] in STAND_INS
+        return self.kind in ("foreign", "root") and name_of(self.handle).rpartition("::")[2] in STAND_INS
 
     def is_control_block(self):
         """Else a fiber's handle is that of a proxy (conforming mode)."""
