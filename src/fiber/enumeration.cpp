@@ -144,7 +144,7 @@ class enumeration {
   void expect_stopped(const control_block& block, const stack_ref& stack) const noexcept {
     const auto is_home = [&](const stopped_thread& each) { return each.fibers == &block.thread(); };
     if (std::any_of(threads_.begin(), threads_.end(), is_home) || block.thread().forks != forks_so_far()) return;
-    std::array<char, 240> text{};
+    std::array<char, 256> text{};
     std::snprintf(
         text.data(), text.size(),
         "stacks are enumerated in \"%.80s\" while a thread runs \"%.80s\", which is not among the stopped threads",
