@@ -1,4 +1,7 @@
 #include <hocket/base/fatal.hpp>
+#include <hocket/core/spawn/seam/registry.hpp>
+#include <hocket/runtime/loop.hpp>
+#include <hocket/runtime/runtime.hpp>
 #include <hocket/runtime/seam/coroutine_snapshot.hpp>
 
 #include "runtime/platform/code_site.hpp"

@@ -7,13 +7,19 @@
 // Two snapshots know a coroutine by its address. If another coroutine gets the address in between, it is taken for the
 // same, unless its name or place differs.
 #pragma once
-#include <hocket/core/spawn/seam/registry.hpp>
-#include <hocket/runtime/loop.hpp>
-#include <hocket/runtime/runtime.hpp>
+#include <hocket/base/seam/platform/config.hpp>
 #include <hocket/runtime/seam/shutdown_list.hpp>
 #include <vector>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace detail {
+namespace hocket { inline namespace HOCKET_ABI {
+
+class context;
+class loop;
+class runtime;
+
+namespace detail {
+
+class scheduled;
 
 class coroutine_snapshot {
  public:
@@ -41,4 +47,6 @@ class coroutine_snapshot {
   std::vector<entry> entries_;
 };
 
-}}}  // namespace hocket::detail
+}  // namespace detail
+
+}}  // namespace hocket
