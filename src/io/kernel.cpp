@@ -6,6 +6,7 @@
 #include <hocket/io/detail/whole_read.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
 #include <hocket/io/seam/transfer.hpp>
+#include <hocket/io/unique_fd.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/kernel.hpp>
 #include <io/kernel_calls.hpp>

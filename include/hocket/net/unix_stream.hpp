@@ -21,6 +21,7 @@
 // operation's result. After a kill, the received fds are in the caller's span, and its elements close them.
 #pragma once
 #include <hocket/io/seam/transfer.hpp>
+#include <hocket/io/unique_fd.hpp>
 #include <hocket/net/socket_stream.hpp>
 #include <cstdint>
 #include <span>

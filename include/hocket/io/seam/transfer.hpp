@@ -5,11 +5,12 @@
 // direction's word (direction.hpp) reads and writes it; after the grant the coroutine does.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
-#include <hocket/io/unique_fd.hpp>
 #include <cstddef>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI {
+
+class unique_fd;
 
 namespace primitive {
 class waiter;
