@@ -8,7 +8,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class scheduled;
 
 // One wait, as any other of the library (core/wait/seam/suspension.hpp): a stop, a kill and the deadline of the
-// context end it. A stack that comes too late is passed on to the next waiter.
+// context end it. A stack that arrives too late is passed on to the next waiter.
 class stack_wait final : private wait_source, private stack_waiter {
  public:
   explicit stack_wait(stack_depot& depot) noexcept : stack_waiter(&stack_wait::on_stack), depot_(depot) {}

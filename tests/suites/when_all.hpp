@@ -250,6 +250,33 @@ TEST_CASE_TEMPLATE("a deadline of a group is one of its children's waits", Kind,
   CHECK(in_time == 3);
 }
 
+TEST_CASE_TEMPLATE("a child's exception is not taken for the deadline of its group", Kind, HOCKET_SHARED_KINDS) {
+  using namespace when_suite;
+  std::string text;
+  std::error_code error;
+  Kind world;
+  auto refused = []() -> task<> {
+    throw std::system_error(make_error_code(std::errc::io_error));
+    co_return;
+  };
+  auto body = [&]() -> typename Kind::body {
+    try {
+      static_cast<void>(co_await within(50ms, when_all(throws("x"))));
+    } catch (const std::runtime_error& thrown) {
+      text = thrown.what();
+    }
+    try {
+      static_cast<void>(co_await within(50ms, when_all(refused())));
+    } catch (const std::system_error& thrown) {
+      error = thrown.code();
+    }
+  };
+  world.start(body);
+  world.settle();
+  CHECK(text == "x");
+  CHECK(error == std::errc::io_error);
+}
+
 TEST_CASE_TEMPLATE("when_all_settled cancels nobody, and tells how each ended", Kind, HOCKET_SHARED_KINDS) {
   using namespace when_suite;
   event never, gate;

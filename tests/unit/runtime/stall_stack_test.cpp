@@ -27,6 +27,18 @@ const void *leaf_function = nullptr, *middle_function = nullptr, *root_function 
   asm volatile("");
 }
 
+// No register has a frame of a task while it holds: the compiler keeps a number in each.
+[[gnu::noinline]] void hold_with_full_registers() {
+  static volatile std::uintptr_t zero = 0;
+  std::uintptr_t a = zero, b = zero, c = zero, d = zero, e = zero, f = zero, g = zero, h = zero, i = zero, j = zero,
+                 k = zero, l = zero, m = zero;
+  while (current_report->reports.load(std::memory_order_acquire) == 0)
+    asm volatile(""
+                 : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h), "+r"(i), "+r"(j), "+r"(k),
+                   "+r"(l), "+r"(m)::"memory");
+  zero = a + b + c + d + e + f + g + h + i + j + k + l + m;
+}
+
 task<result<void>> leaf(void (*call)()) {
   co_await own_function(leaf_function);
   call();
@@ -101,6 +113,17 @@ TEST_CASE("the report of a stall has the interrupted code, its callers and the t
   CHECK(
       is_chain(own_functions(report), {as_pointer(&hold_until_reported), as_pointer(&outer), leaf_function}, awaiters));
   CHECK(report.waiting() == awaiters);
+}
+
+TEST_CASE("the tasks that await a stalled task are found by its stack" *
+          doctest::skip(!has_stacks() || !knows_callers)) {
+  stall_report report;
+  current_report = &report;
+  {
+    hocket::runtime rt(reporting());
+    sync_wait(spawn(rt, root, &hold_with_full_registers));
+  }
+  CHECK(report.waiting() == std::vector<const void*>{middle_function, root_function});
 }
 
 TEST_CASE("code of the C library without frame pointers is the first frame, and no frame behind it is wrong" *

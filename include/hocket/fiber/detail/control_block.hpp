@@ -2,7 +2,7 @@
 //
 //   +0   resume      entry stub; null when finished (that is what coroutine_handle::done() reads)
 //   +8   destroy     entry stub
-//   +16  header      kind, flags, whom it would return to, context (core/thread/seam/frame.hpp)
+//   +16  header      kind, flags, continuation, context (core/thread/seam/frame.hpp)
 //   +56  record      the parked stack (context/seam/switch.hpp), or its image while that is packed; null while it
 //                    runs, has resumed another, or has finished
 //

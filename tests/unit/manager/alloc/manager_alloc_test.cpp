@@ -147,6 +147,23 @@ TEST_CASE("a spawn whose callable throws as it is copied leaves nothing behind")
   t.end();
 }
 
+TEST_CASE("the memory of a coroutine that was stopped by id is used again") {
+  trial t;
+  const auto stop_by = [&t](std::error_code (task_manager::*stop)(task_id)) {
+    const task_id id = spawn(t.tm, stand, std::ref(t.gate), counted{}).id();
+    while (t.lp.poll()) continue;
+    CHECK_FALSE((t.tm.*stop)(id));
+    while (t.lp.poll()) continue;
+    CHECK(t.tm.size() == 0);
+  };
+  stop_by(&task_manager::cancel);
+  stop_by(&task_manager::kill);
+  allocation_watch watch;
+  stop_by(&task_manager::cancel);
+  stop_by(&task_manager::kill);
+  CHECK(watch.allocations() == 0);
+}
+
 TEST_CASE("a reply that throws as it is moved fails") {
   trial t;
   auto reply = t.tm.expect<fragile>({.within = 1s, .group = 1});

@@ -1,5 +1,5 @@
 // The machine switch by threads of the operating system: a fiber is one that is parked. The contract is
-// context/seam/switch.hpp; src/context/os_thread/machine.cpp tells how it works.
+// context/seam/switch.hpp; src/context/os_thread/machine.cpp explains it.
 //
 // It needs nothing but threads, so it runs anywhere; and whatever else looks at stacks (a debugger, a sanitizer, a
 // profiler) sees plain threads. But a switch takes microseconds, and the system has a limit of threads. What the

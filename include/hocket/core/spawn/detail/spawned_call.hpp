@@ -39,7 +39,7 @@ class spawned_call {
     return std::apply([](F& f, Args&... args) -> returned { return invoke(std::move(f), std::move(args)...); }, *call_);
   }
   void reset() noexcept { call_.reset(); }
-  // The callable and the arguments, for who calls it otherwise.
+  // The callable and the arguments, for another form of call.
   std::tuple<F, Args...>& parts() noexcept { return *call_; }
 
  private:

@@ -18,7 +18,7 @@
 //   ended     final
 //
 // A join commits first (core/wait/seam/suspension.hpp), although it publishes by a compare-exchange and not under a
-// lock. The word itself orders the two: a stop that comes before the waiter is published leaves the mark `stopped` in
+// lock. The word itself orders the two: a stop before the waiter is published leaves the mark `stopped` in
 // detach(), and join() then does not publish. There is one joiner at a time, so the mark can mean no other.
 //
 // An exception is received by the handle, or nobody: by whichever comes last of the end and the drop of the handle, it

@@ -71,7 +71,7 @@ struct thread_state {
   std::uint64_t chance = 0;
   std::uint64_t frame_news = 0;  // core/thread/seam/housekeeping.hpp
   std::uint32_t chance_generation = 0;
-  observer_visit* visit = nullptr;  // the observers that are told of something now (src/core/wait/observed.cpp)
+  observer_visit* visit = nullptr;  // the observers that are being informed (src/core/wait/observed.cpp)
 };
 
 inline void*& slot_of(thread_state& thread, thread_slot slot) noexcept {

@@ -8,7 +8,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
 class waiter;
 
-// The interface of a source for its waiters. Dumps call the const functions while the threads stand still.
+// The interface of a source for its waiters. Dumps call the const functions while the threads are stopped.
 class wait_source {
  public:
   // The kind of the source: "mutex", "semaphore". A literal.
@@ -32,7 +32,7 @@ class wait_source {
   // Any thread, without locks: unlinks `entry`. True: it was linked, and no party will pop it.
   [[nodiscard]] virtual bool detach(waiter& entry) noexcept = 0;
 
-  // Takes back what was granted to `entry` and never consumed, and grants it to the next waiter (a permit, an item).
+  // Takes back the grant of `entry` that was never consumed, and gives it to the next waiter (a permit, an item).
   virtual void pass_on(waiter& entry) noexcept = 0;
 
  protected:

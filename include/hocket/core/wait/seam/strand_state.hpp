@@ -13,7 +13,7 @@
 // writes follow. The last word has a free byte, which a derived class uses.
 //
 // Thread safety. Any thread: kind(), id(), request(), request_time_out(), timed_out(). The other functions are for the
-// coroutine's own code and for its executor, on the coroutine's own thread. A dump reads while the threads stand still.
+// coroutine's own code and for its executor, on the coroutine's own thread. A dump reads while the threads are stopped.
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/platform/prefetch.hpp>
