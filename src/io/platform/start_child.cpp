@@ -210,7 +210,7 @@ void reap(pid_t id) noexcept {
 }
 
 // CLONE_PARENT_SETTID stores the id before the child runs, and so before its end can be noticed.
-int clone_child(shared_start& start, const child_stack& stack, primitive::atomic<pid_t>& id) noexcept {
+int clone_child(shared_start& start, const child_stack& stack, atomic<pid_t>& id) noexcept {
   static_assert(sizeof id == sizeof(pid_t));
   const all_signals_blocked blocked;
   const int cloned = __clone(&run_child, stack.top(), CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID | SIGCHLD, &start,
@@ -223,7 +223,7 @@ int clone_child(shared_start& start, const child_stack& stack, primitive::atomic
 
 }  // namespace
 
-int start_child(const child_plan& plan, primitive::atomic<pid_t>& id) noexcept {
+int start_child(const child_plan& plan, atomic<pid_t>& id) noexcept {
   const int errno_before = errno;
   const child_stack stack;
   shared_start start{&plan, 0};

@@ -16,6 +16,7 @@
 //
 // The C library's clone() needs no assembly of ours: it calls a function on the new stack.
 #pragma once
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/io/process_options.hpp>
 #include <hocket/runtime/seam/signal_table.hpp>
 #include <sys/types.h>
@@ -50,6 +51,6 @@ struct child_plan {
 // Returns an error number; 0: the program has begun, or a signal has ended the child before. `id` becomes the process
 // id of the child, before the child runs; it stays -1 if there is none. After an error the child is reaped. Without
 // shared memory (qemu's user mode) an error is not known: then the child exits with 127. Preserves errno.
-int start_child(const child_plan& plan, primitive::atomic<pid_t>& id) noexcept;
+int start_child(const child_plan& plan, atomic<pid_t>& id) noexcept;
 
 }}}  // namespace hocket::detail
