@@ -27,7 +27,7 @@
 // touch the semaphore after another coroutine has got that permit. Destroying a semaphore that has a waiter is fatal at
 // check level `debug`.
 //
-// Implementation: sync/detail/permit_line.hpp.
+// Implementation: sync/detail/permit_line.hpp. Its serve(), in src/sync/permit_line.cpp, chooses the next waiter.
 #pragma once
 #include <hocket/primitive.hpp>
 #include <hocket/sync/detail/permit_line.hpp>

@@ -6,7 +6,6 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <cstddef>
-#include <iterator>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -61,9 +60,6 @@ class list {
    public:
     using value_type = T;
     using difference_type = std::ptrdiff_t;
-    using iterator_category = std::bidirectional_iterator_tag;
-    using pointer = T*;
-    using reference = T&;
 
     iterator() noexcept = default;
     T& operator*() const noexcept { return static_cast<T&>(*at_); }

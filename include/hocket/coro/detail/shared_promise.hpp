@@ -1,5 +1,6 @@
 // The promise of a shared task (coro/shared_task.hpp has the protocol).
 #pragma once
+#include <hocket/base/seam/delayed.hpp>
 #include <hocket/core/executor.hpp>
 #include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/coro/detail/task_promise.hpp>
@@ -96,7 +97,7 @@ class shared_state final : private wait_source {
   thread_mutex mutex_;
   wait_queue line_;  // guarded by mutex_
   // Of who starts the body, then of the body.
-  std::optional<lone_target> lone_;
+  delayed<lone_target> lone_;
   alignas(shared_run) std::byte run_[sizeof(shared_run)];  // constructed if the word is not `idle`
 };
 

@@ -3,9 +3,9 @@
 //
 //   struct reading {                                                       // an operation of the driver
 //     void begin(suspension& wait, waiter& entry) noexcept {
-//       const auto here = driver_here(epoll_drivers);                      // a result
-//       if (!here) return fail(here.error());
-//       (*here)->begin(*this, wait, entry);
+//       const auto driver = driver_here(epoll_kind());  // its kind: a driver_kind_of<epoll_driver>&
+//       if (!driver) return fail(driver.error());
+//       (*driver)->begin(*this, wait, entry);
 //     }
 //
 // Adoption. A driver comes in the middle of a turn, when its owner may have slept on a futex many times:
