@@ -36,9 +36,9 @@ bool passes(std::uint64_t seed) {
   loop lp({.clock = &clock});
   memory_network net({.seed = seed, .clock = &clock, .max_latency = 200ms, .short_reads = 100, .short_writes = 100});
   auto server = tcp::serve(lp, net.listen("10.0.0.1:80").value(), echo_lines).value();
-  auto asked = spawn(lp, ask_ten_times, std::ref(net));
-  lp.run_until(asked);
-  return sync_wait(asked.join()) == 10;
+  auto answers = spawn(lp, ask_ten_times, std::ref(net));
+  lp.run_until(answers);
+  return sync_wait(answers.join()) == 10;
 }
 
 int main() {

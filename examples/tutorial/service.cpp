@@ -59,7 +59,7 @@ using store_pool = connection_pool<store_client>;
 
 // --- the service: asks the store for each line of a client
 
-task<result<std::string>> look_up(store_pool& store, std::string word) {
+task<result<std::string>> fetch_meaning(store_pool& store, std::string word) {
   auto lease = co_await or_return(store.acquire());
   co_return co_await lease->ask(std::move(word));
 }
@@ -70,7 +70,7 @@ task<result<void>> serve_client(tcp::stream peer, store_pool& store) {
     const auto line = co_await or_return(within(10s, reader.read_line()));
     if (!line) break;
     const std::string word(*line);
-    const result<std::string> found = co_await within(1s, look_up(store, word));
+    const result<std::string> found = co_await within(1s, fetch_meaning(store, word));
     const std::string answer = word + ": " + (found ? *found : found.error().message()) + "\n";
     co_await or_return(within(5s, peer.write_all(answer)));
   }
