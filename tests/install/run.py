@@ -237,13 +237,30 @@ def check_examples(package):
     must(build / ("example_both_kinds" if "fiber" in package.layers else "example_gather"))
 
 
+def check_tutorial(package):
+    """The tutorial's empty folder: its CMakeLists.txt, and the program of the first chapter as main.cpp."""
+    settings, folder = package.settings, package.folder / "tutorial"
+    if "fiber" not in package.layers:
+        return
+    source = pathlib.Path(settings["source"])
+    folder.mkdir()
+    shutil.copy(source / "examples/tutorial/hello.cpp", folder / "main.cpp")
+    text = (source / "docs/tutorial/README.md").read_text()
+    (folder / "CMakeLists.txt").write_text(block_with(text, "cmake", "add_executable"))
+    lines = block_with(text, "sh", "cmake -B build").replace('"$HOME/hocket"', str(package.prefix))
+    output = must("sh", "-ec", f"cd {folder}\n{lines}", env={
+        "CXX": settings["compiler"], "CXXFLAGS": settings["flags"], "CMAKE_GENERATOR": settings["generator"],
+        "CMAKE_CXX_COMPILER_LAUNCHER": settings["launcher"]})
+    require(output.endswith((source / "examples/tutorial/hello.txt").read_text()), output)
+
+
 def check_layouts(package):
     """A mixture of two layouts does not link, and does not load: see layouts.py."""
     Layouts(package, run, require).check()
 
 
 CHECKS = (check_files, check_compiler_check, check_find_package, check_extensions, check_outside, check_pkg_config, check_subdirectory,
-          check_gdb, check_readme, check_gdb_of_shared, check_examples, check_layouts)
+          check_gdb, check_readme, check_gdb_of_shared, check_examples, check_tutorial, check_layouts)
 
 
 def main(settings):

@@ -10,6 +10,12 @@ a line directly above it that says how to compile it:
 
 A program that would not end by itself, as a server, has `<!-- compile: -->` above it and is compiled only.
 
+A block of any language may show a piece of a file that is built and tested elsewhere:
+
+    <!-- from: examples/tutorial/hello.cpp -->
+
+The pieces of a file in one document, in their order, are the whole file; blank lines do not count.
+
 A block whose headers belong to a layer that is not built (stackless) is left out. Errors name the document's own line.
 """
 import pathlib
@@ -17,7 +23,8 @@ import re
 import sys
 
 FENCE = re.compile(r"^```cpp[^\n]*\n(.*?)^```", re.S | re.M)
-DIRECTIVE = re.compile(r"<!--\s*(compile in a function|compile|run|not compiled)\s*:\s*(.*?)\s*-->\s*$")
+PIECE = re.compile(r"^<!--\s*from\s*:\s*(\S+)\s*-->\n```[^\n]*\n(.*?)^```", re.S | re.M)
+DIRECTIVE = re.compile(r"<!--\s*(compile in a function|compile|run|not compiled|from)\s*:\s*(.*?)\s*-->\s*$")
 MAIN = re.compile(r"\bint\s+main\s*\(")
 HOCKET_HEADER = re.compile(r"hocket/(?:(\w+)/|(\w+)\.hpp)")
 STACKLESS_UMBRELLAS = {"stackless", "fwd", "net"}
@@ -61,7 +68,7 @@ def snippets(document, text, layers):
             if not rest:
                 raise Mistake(f"{document}:{line}: `not compiled` without a reason")
             continue
-        if not is_built(block + rest, layers):
+        if kind == "from" or not is_built(block + rest, layers):
             continue
         if MAIN.search(block):
             yield "part" if kind == "compile" else "program", line, f"{place}\n{block}"
@@ -78,6 +85,27 @@ def snippets(document, text, layers):
             yield "part", line, wrap(block, rest, kind == "compile in a function", place)
 
 
+def numbered_lines(text, first):
+    """(number, line) of each line that is not blank."""
+    return [(number, line) for number, line in enumerate(text.splitlines(), first) if line.strip()]
+
+
+def compare_pieces(document, text, read):
+    """Fails unless the pieces of each file are the file. `read` gives the text of a file."""
+    rests = {}
+    for match in PIECE.finditer(text):
+        file = match[1]
+        rest = rests.setdefault(file, numbered_lines(read(file), 1))
+        for number, line in numbered_lines(match[2], text.count("\n", 0, match.start()) + 3):
+            if not rest or rest[0][1] != line:
+                expected = f"{rest[0][0]}: {rest[0][1]}" if rest else "its end"
+                raise Mistake(f"{document}:{number}: not the next line of {file}, which is {expected}")
+            rest.pop(0)
+    for file, rest in rests.items():
+        if rest:
+            raise Mistake(f"{document}: no piece shows {file}:{rest[0][0]}: {rest[0][1]}")
+
+
 def write_if_changed(path, text):
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
@@ -90,8 +118,10 @@ def main(root, folder, layers):
     for document in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
         if not document.exists():
             continue
+        text = document.read_text()
+        compare_pieces(str(document), text, lambda file: (root / file).read_text())
         stem = re.sub(r"\W+", "_", str(document.relative_to(root).with_suffix("")))
-        for kind, line, source in snippets(str(document), document.read_text(), layers.split(";")):
+        for kind, line, source in snippets(str(document), text, layers.split(";")):
             path = folder / f"{kind}_{stem}_{line}.cpp"
             write_if_changed(path, source)
             written.add(path)

@@ -3,7 +3,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from extract import Mistake, snippets  # noqa: E402
+from extract import Mistake, compare_pieces, snippets  # noqa: E402
 
 LAYERS = ["base", "core", "coro"]
 
@@ -60,6 +60,35 @@ class Extract(unittest.TestCase):
 
     def test_other_languages_are_not_ours(self):
         self.assertEqual(found("```sh\n./dev test\n```\n"), [])
+
+    def test_a_piece_is_not_compiled_here(self):
+        self.assertEqual(found(block("int n;", "<!-- from: a.cpp -->")), [])
+
+
+class Pieces(unittest.TestCase):
+    FILE = "int a;\n\nint b;\nint c;\n"
+
+    def fault(self, *pieces):
+        """The message about pieces of FILE, or None."""
+        text = "".join(block(piece, "<!-- from: a.cpp -->") for piece in pieces)
+        try:
+            compare_pieces("a.md", text, lambda file: self.FILE if file == "a.cpp" else None)
+        except Mistake as mistake:
+            return str(mistake)
+
+    def test_pieces_in_their_order_are_the_file(self):
+        self.assertIsNone(self.fault("int a;\nint b;", "int c;"))
+        self.assertIsNone(self.fault(self.FILE))
+
+    def test_a_changed_line_is_a_mistake(self):
+        self.assertEqual(self.fault("int a;\nint d;"), "a.md:6: not the next line of a.cpp, which is 3: int b;")
+
+    def test_a_line_beyond_the_end_is_a_mistake(self):
+        self.assertIn("which is its end", self.fault(self.FILE + "int d;"))
+
+    def test_a_line_that_no_piece_shows_is_a_mistake(self):
+        self.assertEqual(self.fault("int a;", "int b;"), "a.md: no piece shows a.cpp:4: int c;")
+        self.assertIn("which is 1: int a;", self.fault("int b;\nint c;"))
 
 
 if __name__ == "__main__":
