@@ -22,7 +22,8 @@ RENAMES = [
     "when_all all_results",
     "read_line receive_line --record member",
     "stack_size size_of_stack --record field",
-    "workers worker_count --field --declared include/hocket/runtime/runtime.hpp",
+    "workers worker_count --field --declared include/hocket/runtime/runtime.hpp "
+    "--declared include/hocket/runtime/detail/runtime_options.hpp",
     "--header hocket/sync/channel.hpp hocket/sync/conduit.hpp",
     "--header hocket/stackless.hpp hocket/without_fibers.hpp",
     "all_results every_result",  # a second change of one name
