@@ -7,10 +7,10 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A worker sleeps by the machine's clock, whatever its timers go by.
-event_loop::event_loop(const clock_source& time, parker* bed, const char* name, bool stays) noexcept
+event_loop::event_loop(const clock_source& time, parker* parker, const char* name, bool stays) noexcept
     : clock_(time),
-      inbox_(bed ? *bed : futex_),
-      drivers_({stays ? steady_clock() : time, stays, bed != nullptr}, name, bed),
+      inbox_(parker ? *parker : futex_),
+      drivers_({stays ? steady_clock() : time, stays, parker != nullptr}, name, parker),
       wheel_(time, *this, *this),
       coroutines_(*this, name, stays),
       house_(time) {}

@@ -57,7 +57,7 @@ class idle_workers {
   explicit idle_workers(std::size_t workers) : workers_(workers) { asleep_.reserve(workers); }
 
   // Whether a sleeper would come: somebody sleeps, and nobody searches.
-  const atomic<bool>& wanted() const noexcept { return wanted_; }
+  const atomic<bool>& can_wake() const noexcept { return can_wake_; }
 
   // A busy worker: whether it is searching now.
   [[nodiscard]] bool begin_search() noexcept;
@@ -70,14 +70,14 @@ class idle_workers {
 
   // A worker, searching or not: is asleep.
   struct sleep {
-    bool looks_again;   // nobody searches: it must look for work once more
+    bool must_recheck;  // nobody searches: it must look for work once more
     bool others_awake;  // of the others
   };
   sleep begin_sleep(worker_core& self, bool searching) noexcept;
   // An awake worker that was asleep.
   struct wake_up {
     bool notified;  // by notify(): it is searching; else it is busy
-    bool arms;      // it must ring for the observers that rest
+    bool must_arm;  // it must ring for the observers that rest
   };
   [[nodiscard]] wake_up end_sleep(worker_core& self) noexcept;
 
@@ -89,7 +89,7 @@ class idle_workers {
   [[nodiscard]] bool rests(observer self) noexcept;
 
  private:
-  void changed() noexcept;
+  void update_can_wake() noexcept;
 
   const std::size_t workers_;
   thread_mutex mutex_;
@@ -98,7 +98,7 @@ class idle_workers {
   static constexpr std::uint8_t all_observers = 3;
   std::uint8_t armed_ = all_observers;    // the observers that do not rest
   std::uint8_t stirred_ = all_observers;  // for these, a sleep has ended since the last call of rests()
-  atomic<bool> wanted_{false};
+  atomic<bool> can_wake_{false};
 };
 
 }}}  // namespace hocket::detail

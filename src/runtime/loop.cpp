@@ -138,7 +138,10 @@ bool loop::rest(time_point until) noexcept {
   const time_point house = maintain();
   if (busy()) return true;  // what was given back there may have been waited for
   const time_point next = std::min({until, wheel_.next_expiry(), house});
-  if (can_sleep(next)) return sleep(next), true;
+  if (can_sleep(next)) {
+    sleep(next);
+    return true;
+  }
   slept(false);
   return next <= now();
 }
@@ -159,10 +162,10 @@ void loop::end_all() noexcept {
     turn(turn_size);
     take_posted();
     if (busy() || live() == 0) continue;
-    for (scheduled& left : coroutines_.members()) {
-      if (left.state() != activity::waiting_foreign) continue;
+    for (scheduled& coroutine : coroutines_.members()) {
+      if (coroutine.state() != activity::waiting_foreign) continue;
       fatal("a loop was destroyed while a coroutine waits for a foreign awaitable",
-            "such a wait cannot be killed: finish what it waits for before", left.name(), left.spawned());
+            "such a wait cannot be killed: finish what it waits for before", coroutine.name(), coroutine.spawned());
     }
     static_cast<void>(rest(time_point::max()));
   } while (busy() || live() != 0);
@@ -174,9 +177,9 @@ void loop::end_all() noexcept {
 [[HOCKET_ALWAYS_INLINE]] inline void loop::add_live(std::size_t count) noexcept {
   if (current_executor() == this) [[likely]] {
     // ORDER: relaxed, pairs with nothing: this thread alone writes it.
-    const std::size_t here = live_here_.load(std::memory_order_relaxed);
+    const std::size_t by_owner = live_here_.load(std::memory_order_relaxed);
     // ORDER: release, pairs with the load in live().
-    live_here_.store(here + count, std::memory_order_release);
+    live_here_.store(by_owner + count, std::memory_order_release);
   } else {
     // ORDER: release, pairs with the load in live().
     live_elsewhere_.fetch_add(count, std::memory_order_release);
@@ -191,9 +194,9 @@ std::size_t loop::others() const noexcept {
   // ORDER: acquire, pairs with the stores in add_live() and the fetch_add there: what the coroutines did is visible.
   // And it keeps this load first: a reader that sees the end of a coroutine then sees that others have spawned it, so
   // the sum is never too small.
-  const std::size_t here = live_here_.load(std::memory_order_acquire);
+  const std::size_t by_owner = live_here_.load(std::memory_order_acquire);
   // ORDER: acquire, pairs with the fetch_add in add_live(), as above.
-  return here + live_elsewhere_.load(std::memory_order_acquire);
+  return by_owner + live_elsewhere_.load(std::memory_order_acquire);
 }
 
 bool loop::is_closing() const noexcept {

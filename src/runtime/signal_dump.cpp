@@ -7,9 +7,11 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 signal_dump::signal_dump(runtime& subject, dump_function dump, const char* name, int signal)
-    : subject_(subject), dump_(dump), count_(signal_count::of(signal)), first_(count_.present()), thread_([this, name] {
-        run(name);
-      }) {}
+    : subject_(subject),
+      dump_(dump),
+      count_(signal_count::for_signal(signal)),
+      first_(count_.present()),
+      thread_([this, name] { run(name); }) {}
 
 signal_dump::~signal_dump() {
   // ORDER: relaxed, pairs with the load in run(): the change of the count publishes it.

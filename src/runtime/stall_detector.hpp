@@ -23,13 +23,13 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class stall_sight {
  public:
   // Gives for how long one coroutine has held it, if that is the limit or more and was not said yet; else 0.
-  duration look(std::size_t turns, const context* running, time_point now, duration limit) noexcept;
+  duration observe(std::size_t turns, const context* running, time_point now, duration limit) noexcept;
 
  private:
   std::size_t turns_ = 0;
   const context* running_ = nullptr;
   time_point since_{};
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 class stall_detector {
@@ -44,7 +44,7 @@ class stall_detector {
 
  private:
   void run() noexcept;
-  void look(std::size_t index) noexcept;
+  void check(std::size_t index) noexcept;
   const stack_probe* take_stack(worker& stalled, std::size_t turns, const context* running) const noexcept;
   void report(std::size_t index, const context* running, duration held, const stack_probe* stack) const noexcept;
 
@@ -52,7 +52,7 @@ class stall_detector {
   const duration limit_;
   const stall_handler handler_;
   const int signal_;
-  std::vector<stall_sight> seen_;
+  std::vector<stall_sight> sightings_;
   atomic<bool> over_{false};
   system_thread thread_;
 };

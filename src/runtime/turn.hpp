@@ -43,19 +43,19 @@ class timed_budgets {
 template <class After>
 [[HOCKET_ALWAYS_INLINE]] inline std::size_t resume_ready(run_queue& ready, std::size_t at_most,
                                                          const After& after) noexcept {
-  thread_state& here = this_thread();
-  here.turn_left = at_most;
+  thread_state& thread = this_thread();
+  thread.turn_left = at_most;
   const bool large = ready.is_large();
-  while (here.turn_left != 0 && ready.has_next()) {
+  while (thread.turn_left != 0 && ready.has_next()) {
     if (large) prefetch(ready.peek(look_ahead).address());
     const std::coroutine_handle<> next = ready.pop();
-    --here.turn_left;  // a fiber that yields counts those down that it passes its thread on to
-    here.ctx = nullptr;
+    --thread.turn_left;  // a fiber that yields counts those down that it passes its thread on to
+    thread.ctx = nullptr;
     next.resume();
     after();
   }
-  here.ctx = nullptr;
-  return at_most - std::exchange(here.turn_left, 0);
+  thread.ctx = nullptr;
+  return at_most - std::exchange(thread.turn_left, 0);
 }
 
 }}}  // namespace hocket::detail

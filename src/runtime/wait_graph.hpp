@@ -40,12 +40,12 @@ class wait_graph {
   template <class Condition>
   void connect(Condition may_read) noexcept {
     sort();
-    for (std::uint32_t i = 0; i < size_ && may_read(); ++i) look_at(nodes_[i]);
+    for (std::uint32_t i = 0; i < size_ && may_read(); ++i) examine(nodes_[i]);
     for (std::uint32_t i = 0; i < size_; ++i) follow(i);
   }
 
   // Who holds what `one` waits for, whatever may end the wait; null: nobody that is known.
-  const scheduled* holder_of(const scheduled& one) const noexcept;
+  const scheduled* holder_of(const scheduled& coroutine) const noexcept;
 
   bool has_circle() const noexcept;
   // For a graph with unknown members: the circles, and the waits that lead to one.
@@ -53,14 +53,14 @@ class wait_graph {
   // The circles, who waits for those on them, and who waits for nobody here. Nothing, if there are none.
   void write_deadlocks(text_writer& out) const noexcept;
   // The circles as notices, one for each arrow; `whose` ends, a "loop" or a "runtime" of that name.
-  void notice_circles(const char* whose, const char* name) const noexcept;
+  void notice_circles(const char* owner_kind, const char* name) const noexcept;
 
  private:
   // `goes_on`: has no arrow, or none that leads to a circle; also of members of which nothing is known.
-  enum class fate : std::uint32_t { unknown, on_the_way, goes_on, on_a_circle, waits_for_a_circle, waits_for_absent };
+  enum class fate : std::uint32_t { unknown, visiting, unblocked, on_a_circle, waits_for_a_circle, waits_for_absent };
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct node {
-    const scheduled* who;
+    const scheduled* coroutine;
     const char* needs;   // what it waits for; a literal
     std::uint32_t next;  // whom it waits for; none: nobody here
     fate end;
@@ -68,18 +68,18 @@ class wait_graph {
 
   void add(list<scheduled>& members, fate initial) noexcept;
   void sort() noexcept;
-  void look_at(node& one) noexcept;
-  std::uint32_t index_of(const void* who) const noexcept;
+  void examine(node& visited) noexcept;
+  std::uint32_t index_of(const void* coroutine) const noexcept;
   void follow(std::uint32_t from) noexcept;
-  void mark_way(std::uint32_t from, fate end) noexcept;
+  void mark_path(std::uint32_t from, fate end) noexcept;
   void mark_circle(std::uint32_t from) noexcept;
   void write_circle(text_writer& out, std::uint32_t from) const noexcept;
-  void write_those(text_writer& out, fate end, const char* headline) const noexcept;
+  void write_waits(text_writer& out, fate end, const char* headline) const noexcept;
   void write_arrow(text_writer& out, const node& from) const noexcept;
 
   scratch_memory memory_;
   node* const nodes_;  // by address
-  const std::size_t room_;
+  const std::size_t capacity_;
   std::uint32_t size_ = 0;
 };
 

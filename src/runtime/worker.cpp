@@ -34,7 +34,7 @@ void worker::run() noexcept {
 
 void worker::work() noexcept {
   // ORDER: release, pairs with the load in running().
-  seated_.store(&this_thread(), std::memory_order_release);
+  thread_state_.store(&this_thread(), std::memory_order_release);
   running_scope running({this, &ready_, &pool_.home, &stealable_, &forks_}, nullptr);
   // ORDER: acquire, pairs with the store in ~runtime().
   while (!pool_.ended.load(std::memory_order_acquire)) {
@@ -56,7 +56,7 @@ bool worker::interrupt(int signal, std::uint32_t number) noexcept {
   return detail::interrupt(thread_.native_handle(), signal, number);
 }
 
-void worker::halt() noexcept { pool_.still.halt(standing_); }
+void worker::halt() noexcept { pool_.still.halt(stopped_phase_); }
 
 // --- a turn
 
@@ -96,19 +96,19 @@ void worker::gather() noexcept {
 
 template <class After>
 std::size_t worker::resume_stealable(const After& after) noexcept {
-  thread_state& here = this_thread();
-  std::size_t left = turn_size;
+  thread_state& thread = this_thread();
+  std::size_t remaining = turn_size;
   const bool large = stealable_.is_large();
-  for (; left != 0; --left) {
+  for (; remaining != 0; --remaining) {
     if (large) prefetch(stealable_.peek(look_ahead).address());
     const std::coroutine_handle<> next = stealable_.pop();
     if (!next) break;
-    here.ctx = nullptr;
+    thread.ctx = nullptr;
     next.resume();
     after();
   }
-  here.ctx = nullptr;
-  return turn_size - left;
+  thread.ctx = nullptr;
+  return turn_size - remaining;
 }
 
 // Runs at once what it finds and does not put into its queue.
@@ -127,15 +127,15 @@ bool worker::find_and_begin() noexcept {
 // some coroutine may always be ready. A computation that has run long enough (coro/detail/fork_group.hpp) ends the
 // turn.
 void worker::begin_forks() noexcept {
-  thread_state& here = this_thread();
-  here.turn_is_over = false;
-  std::size_t left = turn_size;
+  thread_state& thread = this_thread();
+  thread.turn_is_over = false;
+  std::size_t remaining = turn_size;
   do {
     fork_entry* rest = forks_.pop();
     if (!rest) break;
     rest->begin(*rest).resume();
-  } while (--left != 0 && ready_.empty() && !here.turn_is_over);
-  here.ctx = nullptr;
+  } while (--remaining != 0 && ready_.empty() && !thread.turn_is_over);
+  thread.ctx = nullptr;
 }
 
 // --- sleeping
@@ -146,7 +146,7 @@ void worker::rest() noexcept {
   if (!ready_.empty()) return;  // what was given back there may have been waited for
   // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
   // so may that of a dump.
-  const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.asked(); };
+  const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.is_requested(); };
   const auto nap = [&] { sleep(end_of_sleep(std::min(wheel_.next_expiry(), house))); };
   static_cast<void>(worker_core::rest(called, nap));
   rings_.set(inbox_.rings());
@@ -160,8 +160,8 @@ bool worker::is_timed() const noexcept { return pool_.cores.size() == 1 && &cloc
 void worker::help(bool ends_budget) noexcept {
   assists_.add(1);
   // ORDER: acquire, pairs with the store in run().
-  thread_state* const seated = seated_.load(std::memory_order_acquire);
-  if (ends_budget && seated) use_up_budget(*seated);
+  thread_state* const thread = thread_state_.load(std::memory_order_acquire);
+  if (ends_budget && thread) use_up_budget(*thread);
   drivers_.assist();
   wheel_.assist();
 }
@@ -174,8 +174,8 @@ time_point worker::end_of_sleep(time_point next) const noexcept {
 
 const context* worker::running() const noexcept {
   // ORDER: acquire, pairs with the store in run().
-  const thread_state* seated = seated_.load(std::memory_order_acquire);
-  return seated ? seated->ctx.get() : nullptr;
+  const thread_state* thread = thread_state_.load(std::memory_order_acquire);
+  return thread ? thread->ctx.get() : nullptr;
 }
 
 runtime_counts worker::counts() const noexcept {

@@ -11,7 +11,7 @@
 //      driver has something
 // The states and their protocol: idle_workers.hpp.
 //
-// Who may touch what. What is counted: written by this thread alone, but for assists_; read by all. standing_:
+// Who may touch what. What is counted: written by this thread alone, but for assists_; read by all. stopped_phase_:
 // standstill.hpp. thread_: the runtime. Everything else: this thread.
 //
 // What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
@@ -43,7 +43,7 @@ class worker final : public event_loop, public worker_core {
 
   // Any thread.
   runtime_counts counts() const noexcept;
-  const standstill::mark& standing() const noexcept { return standing_; }
+  const standstill::mark& stopped_phase() const noexcept { return stopped_phase_; }
   // The context that runs on it now; null if none does. To be compared, not to be followed: context::coroutine_of().
   const context* running() const noexcept;
   // ORDER: acquire, pairs with the stores in count(): see admission::others().
@@ -59,12 +59,12 @@ class worker final : public event_loop, public worker_core {
   // is. In the latter case it counts as in motion for the rest of the standstill, also if it stops late.
   void record_stop(bool stopped) noexcept {
     in_motion_ = !stopped;
-    stay_ = {turns(), running()};
+    recorded_ = {turns(), running()};
   }
   bool in_motion() const noexcept { return in_motion_; }
   // Whether it has resumed no other coroutine since record_stop().
-  bool has_stayed() const noexcept {
-    return !in_motion_ || (stay_.running && stay_.turn == turns() && stay_.running == running());
+  bool is_unchanged() const noexcept {
+    return !in_motion_ || (recorded_.running && recorded_.turn == turns() && recorded_.running == running());
   }
 
   // While it stands still.
@@ -107,12 +107,12 @@ class worker final : public event_loop, public worker_core {
   bool gathers_ = false;  // in gather()
   tally resumed_, rings_, timers_, latest_ns_, at_home_;
   tally assists_;  // written by the watch
-  standstill::mark standing_{0};
-  atomic<thread_state*> seated_{nullptr};  // the state of its thread, once it runs
+  standstill::mark stopped_phase_{0};
+  atomic<thread_state*> thread_state_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> departed_{0};
-  bool in_motion_ = false;  // this and stay_: under the mutex of the standstill
-  stack_probe::activity_mark stay_{};
+  bool in_motion_ = false;  // this and recorded_: under the mutex of the standstill
+  stack_probe::activity_mark recorded_{};
   std::unique_ptr<stack_probe> probe_;  // constant once the thread runs
   system_thread thread_;
 };

@@ -20,21 +20,21 @@ void pool_core::wake_one() noexcept {
 }
 
 void pool_core::arm_watch() noexcept {
-  // ORDER: release, pairs with the load in watch_rung().
-  watch_bell.fetch_add(1, std::memory_order_release);
-  futex_wake_all(watch_bell);
+  // ORDER: release, pairs with the load in read_watch_epoch().
+  watch_epoch.fetch_add(1, std::memory_order_release);
+  futex_wake_all(watch_epoch);
 }
 
-// If a worker arms the observer after rests(), the bell has changed since `rung` was read, and the wait returns.
-void pool_core::pause(idle_workers::observer self, std::uint32_t rung, duration period) noexcept {
-  if (idle.rests(self)) futex_wait(watch_bell, rung);
-  else static_cast<void>(futex_wait_until(watch_bell, rung, deadline_after(steady_clock().now(), period)));
+// If a worker arms the observer after rests(), the bell has changed since `epoch` was read, and the wait returns.
+void pool_core::pause(idle_workers::observer self, std::uint32_t epoch, duration period) noexcept {
+  if (idle.rests(self)) futex_wait(watch_epoch, epoch);
+  else static_cast<void>(futex_wait_until(watch_epoch, epoch, deadline_after(steady_clock().now(), period)));
 }
 
 bool pool_core::has_work() const noexcept {
   if (!injected.empty()) return true;
-  for (const worker_core* one : cores) {
-    if (one->has_surplus()) return true;
+  for (const worker_core* worker : cores) {
+    if (worker->has_surplus()) return true;
   }
   return false;
 }
@@ -46,8 +46,8 @@ worker_core::worker_core(pool_core& pool, inbox& mail, run_queue& ready) noexcep
       mail_(mail),
       bound_(ready),
       next_victim_(pool.cores.size() + 1),
-      stealable_(pool.idle.wanted()),
-      forks_(pool.idle.wanted()) {
+      stealable_(pool.idle.can_wake()),
+      forks_(pool.idle.can_wake()) {
   pool.cores.push_back(this);  // there is room
 }
 
@@ -70,12 +70,12 @@ worker_core::search worker_core::find_work() noexcept {
 
 bool worker_core::steal_from(worker_core& victim) noexcept {
   if (&victim == this) return false;
-  std::array<std::coroutine_handle<>, largest_theft> loot;
-  const std::size_t least = victim.least_loot();
+  std::array<std::coroutine_handle<>, largest_theft> stolen;
+  const std::size_t least = victim.steal_threshold();
   if (victim.stealable_.in_reach() < least) return false;
-  const std::size_t room = stealable_.make_room(loot.size());
-  const std::size_t count = victim.stealable_.steal(std::span(loot).first(room), least);
-  for (std::size_t i = 0; i < count; ++i) static_cast<void>(stealable_.try_push(loot[i]));  // there is room
+  const std::size_t capacity = stealable_.make_room(stolen.size());
+  const std::size_t count = victim.stealable_.steal(std::span(stolen).first(capacity), least);
+  for (std::size_t i = 0; i < count; ++i) static_cast<void>(stealable_.try_push(stolen[i]));  // there is room
   stolen_.add(count);
   return count != 0;
 }

@@ -43,7 +43,7 @@ class worker_core {
   bool sleeps() const noexcept { return mail_.owner_sleeps(); }
   stealable_queue& stealable() noexcept { return stealable_; }
   // Of what another worker would come for. A lone entry is left to its worker, unless that is late, or stuck.
-  bool has_surplus() const noexcept { return stealable_.in_reach() >= least_loot() || forks_.in_reach(); }
+  bool has_surplus() const noexcept { return stealable_.in_reach() >= steal_threshold() || forks_.in_reach(); }
   // Whether it changes is all that matters.
   std::size_t turns() const noexcept { return turns_.get(); }
   // The watch: it has not come back from what it runs, or has again.
@@ -51,7 +51,7 @@ class worker_core {
   void set_stuck(bool stuck) noexcept { stuck_.store(stuck, std::memory_order_relaxed); }
   // With so many entries another worker takes some.
   // ORDER: relaxed, pairs with the stores in set_stuck() and set_late(): see there.
-  std::size_t least_loot() const noexcept {
+  std::size_t steal_threshold() const noexcept {
     return stuck_.load(std::memory_order_relaxed) || late_.load(std::memory_order_relaxed) ? 1 : 2;
   }
 
@@ -112,15 +112,15 @@ class worker_core {
   // it has slept.
   template <class Called, class Sleep>
   bool rest(Called called, Sleep sleep) noexcept {
-    const auto [looks_again, others_awake] = shared_.idle.begin_sleep(*this, std::exchange(searching_, false));
-    const bool slept = !called() && (!looks_again || !finds_work(others_awake));
+    const auto [must_recheck, others_awake] = shared_.idle.begin_sleep(*this, std::exchange(searching_, false));
+    const bool slept = !called() && (!must_recheck || !finds_work(others_awake));
     if (slept) {
       sleeps_.add(1);
       sleep();
     }
-    const auto [notified, arms] = shared_.idle.end_sleep(*this);
+    const auto [notified, must_arm] = shared_.idle.end_sleep(*this);
     searching_ = notified;
-    if (arms) shared_.arm_watch();
+    if (must_arm) shared_.arm_watch();
     return slept;
   }
 

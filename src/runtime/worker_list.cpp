@@ -30,9 +30,9 @@ std::uint32_t worker_list::bring_to_a_standstill() noexcept {
 }
 
 // Whether a worker stands still, or does so in time.
-bool worker_list::stands(std::size_t index, std::uint32_t phase, time_point until) noexcept {
+bool worker_list::wait_stopped(std::size_t index, std::uint32_t phase, time_point until) noexcept {
   const worker& owner = at(index);
-  return &owner == present_worker() || standstill::stands(owner.standing(), phase, until);
+  return &owner == present_worker() || standstill::wait_stopped(owner.stopped_phase(), phase, until);
 }
 
 }}}  // namespace hocket::detail

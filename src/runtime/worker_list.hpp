@@ -43,7 +43,7 @@ struct worker_list : worker_pool {
 
   // Returns the phase; still.end() ends it.
   std::uint32_t bring_to_a_standstill() noexcept;
-  [[nodiscard]] bool stands(std::size_t index, std::uint32_t phase, time_point until) noexcept;
+  [[nodiscard]] bool wait_stopped(std::size_t index, std::uint32_t phase, time_point until) noexcept;
 
   std::vector<std::unique_ptr<worker>> workers;  // constant after construction
 };

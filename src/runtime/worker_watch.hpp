@@ -39,16 +39,16 @@ class worker_watch {
   ~worker_watch();
 
   // One look at all workers.
-  void look() noexcept;
+  void check_workers() noexcept;
 
  private:
   static constexpr std::size_t slept = ~std::size_t{0};  // in place of a number of turns
 
   void run() noexcept;
-  void look_at(std::size_t index) noexcept;
+  void check_worker(std::size_t index) noexcept;
 
   worker_list& pool_;
-  primitive::thread_mutex looks_;
+  primitive::thread_mutex mutex_;
   std::vector<std::size_t> seen_;  // of each worker at the last look: the number of its turns, or that it slept
   atomic<bool> over_{false};
   system_thread thread_;

@@ -117,13 +117,13 @@ void descriptor_parker::unwatch(int descriptor) noexcept {
 // As soon as the write has its effect this may be destroyed: the system call keeps the file, and nothing else is used.
 void descriptor_parker::wake() noexcept {
   if (is_copy_in_child()) return;
-  const int kept = errno;
+  const int saved_errno = errno;
   const int fd = event_;
-  const std::uint64_t one = 1;
-  const auto written = raw_calls::write(fd, &one, sizeof one);  // never full: one wake for each sleep
-  expects(written == sizeof one, "the descriptor of a parker cannot be written",
+  const std::uint64_t increment = 1;
+  const auto written = raw_calls::write(fd, &increment, sizeof increment);  // never full: one wake for each sleep
+  expects(written == sizeof increment, "the descriptor of a parker cannot be written",
           "leave it to the parker: it may be watched, but not closed or used");
-  errno = kept;
+  errno = saved_errno;
 }
 
 int poll_timeout(time_point until, time_point now) noexcept {

@@ -28,7 +28,9 @@ constinit atomic<child_listener> current_child_listener{nullptr};
 constinit atomic<interrupt_listener> current_interrupt_listener{nullptr};
 
 // Whatever the flags say: the handler's address lies where that of a sigaction lies.
-bool has_handler(const struct sigaction& of) noexcept { return of.sa_handler != SIG_DFL && of.sa_handler != SIG_IGN; }
+bool has_handler(const struct sigaction& action) noexcept {
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
 
 // Above the number of an interrupt.
 constexpr int interrupt_mark = 0x686F63 << 8;
@@ -136,13 +138,13 @@ signal_bits used_signals(Choice choose) noexcept {
   return found;
 }
 
-void change_mask(int how, signal_bits changed) noexcept {
+void change_mask(int operation, signal_bits changed) noexcept {
   sigset_t set;
   ::sigemptyset(&set);
   for (int signal = 1; changed != 0; ++signal, changed >>= 1) {
     if (changed & 1) ::sigaddset(&set, signal);
   }
-  ::pthread_sigmask(how, &set, nullptr);
+  ::pthread_sigmask(operation, &set, nullptr);
 }
 
 }  // namespace
@@ -193,7 +195,7 @@ void set_mask_of_library_thread() noexcept {
   change_mask(SIG_BLOCK, bit_of(SIGXFSZ));
 }
 
-signal_count& signal_count::of(int signal) {
+signal_count& signal_count::for_signal(int signal) {
   use_signal(signal);
   return signals[static_cast<std::size_t>(signal)].count;
 }

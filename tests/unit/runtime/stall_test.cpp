@@ -61,7 +61,7 @@ TEST_CASE("a stall is told of once, when it has lasted for the limit, and again 
   detail::stall_sight seen;
   const context* const running = &context::root();
   time_point now{};
-  const auto look = [&](std::size_t turns, const context* at) { return seen.look(turns, at, now += 10ms, 25ms); };
+  const auto look = [&](std::size_t turns, const context* at) { return seen.observe(turns, at, now += 10ms, 25ms); };
   for (std::size_t turn : {std::size_t{1}, std::size_t{2}}) {
     CAPTURE(turn);
     CHECK(look(turn, running) == 0ms);

@@ -38,7 +38,7 @@ class event_loop : public executor, private timer_waker {
  protected:
   // `bed`: how the thread sleeps; null: on a futex, and in its driver from when it has one. `name` is for people.
   // `stays`: it is one of several workers, and runs on one thread for ever.
-  event_loop(const clock_source& time, parker* bed, const char* name, bool stays) noexcept;
+  event_loop(const clock_source& time, parker* parker, const char* name, bool stays) noexcept;
   ~event_loop() = default;
 
   // `number` is the number of the turn: now and then it looks after the house.

@@ -23,7 +23,7 @@ class signal_count {
  public:
   // Has `signal` counted from now on; the handler that was there is called, too. Throws std::system_error if it cannot
   // be handled. Any thread. The count is never destroyed.
-  static signal_count& of(int signal);
+  static signal_count& for_signal(int signal);
 
   // The handler: counts one, and wakes the threads that wait. An atomic and a futex: allowed in a handler.
   void add_one() noexcept { change(1); }

@@ -17,8 +17,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class worker_place : public direct_place {
  public:
   worker_place(executor& first, runtime& on, const spawn_options& options) : direct_place(on, options), first_(first) {}
-  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept {
-    made.launch_at(first_, start);
+  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& coroutine, std::coroutine_handle<> start) noexcept {
+    coroutine.launch_at(first_, start);
   }
 
  private:
