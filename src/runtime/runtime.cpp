@@ -58,7 +58,7 @@ runtime::~runtime() {
   if (debug_checks && all.live() != 0) runtime_dump(all).notice_circles();
   all.stop.request(stop_level::kill);
   [[maybe_unused]] const bool empty = all.wait_until(&admission::is_empty, time_point::max());
-  // The thread that posted the last coroutine may not have returned yet: it is about to.
+  // The thread that posted the last coroutine may not have returned from the post yet; it will soon.
   while (!all.has_no_posts()) {
     halt_if_asked();
     std::this_thread::yield();
@@ -94,7 +94,8 @@ void runtime::clock_moved() noexcept {
 context& runtime::parent_context() noexcept { return *state_->ctx; }
 unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhandled; }
 
-// A worker of it posts through its own queue, and comes here only if it has not looked at thread_state::stealable.
+// A worker of this runtime posts through its own queue. It calls this only from code that does not check
+// thread_state::stealable first.
 void runtime::post_from_outside(runnable& work) noexcept {
   if (state_->present_worker()) hocket::detail::post(work);
   else inject([&](injection& line) noexcept { line.post(work); });
@@ -118,13 +119,13 @@ void runtime::offer() noexcept {
 
 void runtime::offer_fork() noexcept { state_->present_worker()->offer_at_once(); }
 
-// Of the present worker. Elsewhere they tell the time, and nothing can be attached to them.
+// The timers of the present worker. On other threads only their clock can be read.
 timer_service* runtime::timers() noexcept {
   worker* current = state_->present_worker();
   return (current ? *current : *state_->workers.front()).timers();
 }
 
-// Of the present worker, too.
+// The driver of the present worker.
 driver_access runtime::drivers() noexcept {
   worker* current = state_->present_worker();
   return current ? current->drivers() : driver_access{};
@@ -149,7 +150,8 @@ void runtime::dump(int fd) noexcept {
 }
 
 runtime_counts runtime::counts(std::size_t worker) const noexcept {
-  expects(worker < workers(), "a worker was asked for that the runtime does not have", "they count from 0: workers()");
+  expects(worker < workers(), "counts() was called for a worker that the runtime does not have",
+          "the index is less than workers()");
   return state_->at(worker).counts();
 }
 

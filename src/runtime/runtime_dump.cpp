@@ -8,7 +8,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-constexpr std::chrono::milliseconds stop_timeout{250};  // with a worker that does not come
+constexpr std::chrono::milliseconds stop_timeout{250};  // for a worker that does not stop
 
 void write_counts(text_writer& out, std::size_t index, const runtime_counts& counts) noexcept {
   out.text("worker ").number(index).text(": ");
@@ -88,7 +88,7 @@ void runtime_dump::write_known_part(text_writer& out, const wait_graph& waits) n
   waits.write_circles(out);
 }
 
-// While all workers stand still.
+// All workers have stopped.
 void runtime_dump::write_coroutines(text_writer& out, const activity_counts& activity,
                                     const wait_graph& waits) noexcept {
   write_table_head(out);

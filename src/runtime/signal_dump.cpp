@@ -26,7 +26,7 @@ void signal_dump::run(const char* name) noexcept {
   name_this_thread(name, "dump");
   set_mask_of_library_thread();
   std::uint32_t seen = first_;
-  // ORDER: relaxed, pairs with the store in the destructor: whoever has seen the count change sees it.
+  // ORDER: relaxed, pairs with the store in the destructor: the change of the count publishes it.
   while (!over_.load(std::memory_order_relaxed)) {
     const std::uint32_t now = count_.wait(seen);
     if (signal_count::counted(seen, now)) dump_(subject_, standard_error);

@@ -18,7 +18,7 @@ using namespace detail;
 
 namespace {
 
-// A return address may be that of the next function: the call before it is meant.
+// A return address may belong to the next function. The byte before it belongs to the call.
 void write_frames(text_writer& out, std::span<const void* const> frames) noexcept {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     out.literal(i == 0 ? "  in " : "  called by ");
@@ -48,7 +48,7 @@ namespace detail {
 
 namespace {
 
-constexpr std::chrono::milliseconds signal_timeout{100};  // with a worker that does not take the signal
+constexpr std::chrono::milliseconds signal_timeout{100};  // for a worker that does not handle the signal
 
 // Any thread, in the handler of a signal.
 void on_interrupt(std::uint32_t number, const void* context) noexcept {
@@ -78,7 +78,7 @@ stall_detector::stall_detector(worker_list& pool, const runtime_options& options
       thread_([this] { run(); }) {}
 
 stall_detector::~stall_detector() {
-  // ORDER: relaxed, pairs with the load in run(): the bell orders it.
+  // ORDER: relaxed, pairs with the load in run(): the epoch of the watch orders it.
   over_.store(true, std::memory_order_relaxed);
   pool_.arm_watch();
   join(thread_);
@@ -91,7 +91,7 @@ void stall_detector::run() noexcept {
   const duration pause = limit_ / 4;
   for (;;) {
     const std::uint32_t epoch = pool_.read_watch_epoch();
-    // ORDER: relaxed, pairs with the store in the destructor: the bell orders it.
+    // ORDER: relaxed, pairs with the store in the destructor: the epoch of the watch orders it.
     if (over_.load(std::memory_order_relaxed)) return;
     for (std::size_t i = 0; i < sightings_.size(); ++i) check(i);
     pool_.pause_stalls(epoch, pause);
@@ -119,7 +119,7 @@ duration stall_sight::observe(std::size_t turns, const context* running, time_po
   return {};
 }
 
-// Null: no stack is known.
+// Null: the stack is unknown.
 const stack_probe* stall_detector::take_stack(worker& stalled, std::size_t turns,
                                               const context* running) const noexcept {
   stack_probe* const probe = stalled.probe();

@@ -1,14 +1,22 @@
 // Reports coroutines that hold their worker.
 //
-// A thread looks at each worker four times in the limit: at the number of its turns and at the context that runs on it.
-// If both have been the same for the limit, one coroutine has held the worker for as long. Workers know nothing of it.
-// The context may be gone when it is looked at: the kernel copies what is there (context::coroutine_of()), and the
-// address that this gives is looked for in the registries, under their locks. What is found cannot end meanwhile.
+// A thread reads the number of turns and the running context of each worker, four times in the limit. If both have been
+// the same for the limit, one coroutine has held the worker for as long. This costs the workers nothing.
 //
-// Where the coroutine is. With a signal, the worker's handler copies its stack first (stack_probe.hpp).
+// # The coroutine
 //
-// Rest. If all workers have slept since the last look, the thread rests until a worker ends a sleep (idle_workers.hpp).
-// A sleeping worker runs no coroutine, so no stall begins meanwhile.
+// The context may have been freed before the detector reads it. So the kernel copies the memory
+// (context::coroutine_of()), and the detector searches the registries for the resulting address, under their locks. A
+// coroutine found there cannot end during the search.
+//
+// # Its stack
+//
+// With a signal, the worker's handler copies its stack first (stack_probe.hpp).
+//
+// # Rest
+//
+// If all workers have slept since the last check, the thread rests until a worker ends a sleep (idle_workers.hpp). A
+// sleeping worker runs no coroutine, so no stall begins meanwhile.
 #pragma once
 #include <hocket/runtime/detail/runtime_options.hpp>
 
@@ -19,10 +27,10 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// What is seen of one worker, look by look.
+// The observations of one worker.
 class stall_sight {
  public:
-  // Gives for how long one coroutine has held it, if that is the limit or more and was not said yet; else 0.
+  // Returns for how long one coroutine has held the worker, once for each stall of at least the limit; else 0.
   duration observe(std::size_t turns, const context* running, time_point now, duration limit) noexcept;
 
  private:
@@ -34,7 +42,7 @@ class stall_sight {
 
 class stall_detector {
  public:
-  // Before the workers start: they do not block the signal. Throws std::system_error: it cannot be handled.
+  // Called before the workers start: so they do not block the signal. Throws std::system_error if it cannot be handled.
   static void prepare(worker_list& pool, int signal);
 
   stall_detector(worker_list& pool, const runtime_options& options);

@@ -8,14 +8,14 @@ void standstill::wait(mark& self) noexcept {
   // ORDER: acquire, pairs with the fetch_add in next_phase().
   const std::uint32_t phase = phase_.load(std::memory_order_acquire);
   if (phase % 2 == 0) return;
-  // ORDER: release, pairs with the load in wait_stopped(): what this worker did is visible.
+  // ORDER: release, pairs with the load in wait_stopped(): the writes of this worker are visible.
   self.store(phase, std::memory_order_release);
   futex_wake_all(self);
-  // ORDER: acquire, pairs with the fetch_add in next_phase(): what was done to this worker is visible.
+  // ORDER: acquire, pairs with the fetch_add in next_phase(): the writes of the requester are visible.
   while (phase_.load(std::memory_order_acquire) == phase) futex_wait(phase_, phase);
 }
 
-// --- whoever asks
+// --- the requester
 
 std::uint32_t standstill::try_begin() noexcept { return mutex_.try_lock() ? next_phase() : 0; }
 

@@ -110,10 +110,10 @@ void write_code(text_writer& out, const void* code) noexcept {
   write_behind_symbol(out, code, place);
 }
 
-void count(list<scheduled>& members, activity_counts& seen) noexcept {
+void count(list<scheduled>& members, activity_counts& counts) noexcept {
   for (const scheduled& coroutine : members) {
-    ++seen.begun;
-    ++(is_waiting(coroutine) ? seen.waiting : is_running(coroutine) ? seen.running : seen.ready);
+    ++counts.begun;
+    ++(is_waiting(coroutine) ? counts.waiting : is_running(coroutine) ? counts.running : counts.ready);
   }
 }
 
@@ -137,8 +137,8 @@ void write_table(text_writer& out, list<scheduled>& members, const wait_graph& w
   for (const scheduled& coroutine : members) write_row(out, coroutine, waits, now);
 }
 
-void write_stillness(text_writer& out, const activity_counts& seen, std::size_t live, bool wakes_some) noexcept {
-  if (wakes_some || live == 0 || seen.waiting != live) return;
+void write_stillness(text_writer& out, const activity_counts& counts, std::size_t live, bool wakes_some) noexcept {
+  if (wakes_some || live == 0 || counts.waiting != live) return;
   out.literal("nothing here will wake them: ").number(live);
   out.literal(" wait for one another, or for somebody outside").end_line();
 }

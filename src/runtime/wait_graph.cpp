@@ -63,7 +63,7 @@ std::uint32_t wait_graph::index_of(const void* coroutine) const noexcept {
   return at != end && at->coroutine == coroutine ? static_cast<std::uint32_t>(at - start) : none;
 }
 
-// Along the arrows until there is none, or until a place that was seen before: on this way (a circle) or on another.
+// Follows the arrows to their end, or to a node that was visited before: on this path (a circle) or on another.
 void wait_graph::follow(std::uint32_t from) noexcept {
   std::uint32_t at = from;
   while (at != none && nodes_[at].end == fate::unknown) {

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t largest_theft = 256;
 constexpr duration worth_a_wake = std::chrono::microseconds(8);
-constexpr std::size_t many = 8;                   // coroutines of a microsecond each take as long
-constexpr std::size_t pushes_between_looks = 16;  // at the clock
+constexpr std::size_t many = 8;                   // coroutines of a microsecond each take as long as a wake
+constexpr std::size_t pushes_between_looks = 16;  // pushes between two reads of the clock
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void pool_core::arm_watch() noexcept {
   futex_wake_all(watch_epoch);
 }
 
-// If a worker arms the observer after rests(), the bell has changed since `epoch` was read, and the wait returns.
+// If a worker arms the observer after rests(), watch_epoch differs from `epoch`, and the wait returns.
 void pool_core::pause(idle_workers::observer self, std::uint32_t epoch, duration period) noexcept {
   if (idle.rests(self)) futex_wait(watch_epoch, epoch);
   else static_cast<void>(futex_wait_until(watch_epoch, epoch, deadline_after(steady_clock().now(), period)));
@@ -39,7 +39,7 @@ bool pool_core::has_work() const noexcept {
   return false;
 }
 
-// --- looking for work
+// --- search for work
 
 worker_core::worker_core(pool_core& pool, inbox& mail, run_queue& ready) noexcept
     : shared_(pool),
@@ -48,7 +48,7 @@ worker_core::worker_core(pool_core& pool, inbox& mail, run_queue& ready) noexcep
       next_victim_(pool.cores.size() + 1),
       stealable_(pool.idle.can_wake()),
       forks_(pool.idle.can_wake()) {
-  pool.cores.push_back(this);  // there is room
+  pool.cores.push_back(this);  // reserved
 }
 
 worker_core::search worker_core::find_work() noexcept {
@@ -75,7 +75,7 @@ bool worker_core::steal_from(worker_core& victim) noexcept {
   if (victim.stealable_.in_reach() < least) return false;
   const std::size_t capacity = stealable_.make_room(stolen.size());
   const std::size_t count = victim.stealable_.steal(std::span(stolen).first(capacity), least);
-  for (std::size_t i = 0; i < count; ++i) static_cast<void>(stealable_.try_push(stolen[i]));  // there is room
+  for (std::size_t i = 0; i < count; ++i) static_cast<void>(stealable_.try_push(stolen[i]));  // there is capacity
   stolen_.add(count);
   return count != 0;
 }
@@ -93,17 +93,17 @@ void worker_core::found_work() noexcept {
   searching_ = false;
   const auto [last, alone] = shared_.idle.end_search();
   if (!last) return;
-  // ORDER: forbids that the look at the queues comes before the end of the search, against those who post.
+  // ORDER: forbids the check of the queues before the end of the search, against threads that post.
   if (alone) fence(std::memory_order_seq_cst);
   if (!alone || shared_.has_work()) shared_.wake_one();
 }
 
 // --- sleeping
 
-// After the announcement of its sleep.
+// Called after the announcement of the sleep.
 bool worker_core::finds_work(bool others_awake) const noexcept {
   if (others_awake) heavy_fence();
-  // ORDER: forbids that the look at the queues comes before the announcement, against those that post from outside.
+  // ORDER: forbids the check of the queues before the announcement, against threads that post from outside.
   else fence(std::memory_order_seq_cst);
   return shared_.has_work();
 }
@@ -121,7 +121,7 @@ void worker_core::offer_if_late() noexcept {
   if (has_many() || (pushes_++ % pushes_between_looks == 0 && turn_is_late())) shared_.wake_one();
 }
 
-// A turn that nobody slept beside so far begins with the first look.
+// If no other worker slept at its begin, the turn counts from the first read of the clock.
 bool worker_core::turn_is_late() noexcept {
   const time_point present = shared_.turn_clock->now();
   if (turn_began_ == unknown) turn_began_ = present;

@@ -14,7 +14,7 @@ worker_watch::worker_watch(worker_list& pool)
     : pool_(pool), seen_(pool.workers.size(), slept), thread_([this] { run(); }) {}
 
 worker_watch::~worker_watch() {
-  // ORDER: relaxed, pairs with the load in run(): the bell orders it.
+  // ORDER: relaxed, pairs with the load in run(): the epoch of the watch orders it.
   over_.store(true, std::memory_order_relaxed);
   pool_.arm_watch();
   join(thread_);
@@ -26,7 +26,7 @@ void worker_watch::run() noexcept {
   set_mask_of_library_thread();
   for (;;) {
     const std::uint32_t epoch = pool_.read_watch_epoch();
-    // ORDER: relaxed, pairs with the store in the destructor: the bell orders it.
+    // ORDER: relaxed, pairs with the store in the destructor: the epoch of the watch orders it.
     if (over_.load(std::memory_order_relaxed)) return;
     pool_.pause_watch(epoch, period);
     check_workers();
@@ -37,7 +37,7 @@ void worker_watch::check_workers() noexcept {
   const primitive::locked guard(mutex_);
   if (!pool_.still.try_prevent()) return;
   for (std::size_t i = 0; i < seen_.size(); ++i) check_worker(i);
-  if (pool_.has_work()) pool_.wake_one();  // without a fence: what is overlooked is seen at the next look
+  if (pool_.has_work()) pool_.wake_one();  // without a fence: the next check finds what this one misses
   pool_.still.allow();
 }
 

@@ -253,7 +253,8 @@ TEST_CASE("what workers do is counted") {
   CHECK(all.resumed >= tasks);
   CHECK(all.turns >= 1);
   CHECK(rt.counts(0).resumed + rt.counts(1).resumed == rt.counts().resumed);
-  expect_fatal([&] { static_cast<void>(rt.counts(2)); }, "a worker was asked for that the runtime does not have");
+  expect_fatal([&] { static_cast<void>(rt.counts(2)); },
+               "counts() was called for a worker that the runtime does not have");
 }
 
 TEST_CASE("what stands where others may take it is counted, and so is what they take") {
