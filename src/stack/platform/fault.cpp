@@ -1,7 +1,7 @@
 // Linux: the signal handler of memory faults, and alternate stacks.
 //
-// `former` and `present_observer` are written before the handler is installed. So if a fault occurs while another thread
-// installs the handler, the handler reads both.
+// `former` and `present_observer` are written before the handler is installed. So if a fault occurs while another
+// thread installs the handler, the handler reads both.
 #include <hocket/stack/seam/fault.hpp>
 
 #include <hocket/base/seam/atomic.hpp>
