@@ -155,7 +155,7 @@ inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argume
 }
 
 template <class T>
-[[gnu::always_inline]] inline void note_stack_pointer(T*& where) noexcept {
+[[gnu::always_inline]] inline void store_stack_pointer(T*& where) noexcept {
   asm volatile("movq %%rsp, %0" : "=m"(where));
 }
 
