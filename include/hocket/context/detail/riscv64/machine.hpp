@@ -1,6 +1,6 @@
 // The machine switch on riscv64, calling convention LP64D. The contract is context/seam/switch.hpp.
 //
-// Inline form. The compiler is told that everything is clobbered, so it saves just the registers that are live at the
+// Inline form. All registers are in the clobber list, so the compiler saves only the registers that are live at the
 // place of the switch, where it knows best. Two are saved by hand: s0, which may not be in a clobber list, and s1.
 //
 //     parked stack
