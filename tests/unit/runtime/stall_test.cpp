@@ -81,7 +81,7 @@ TEST_CASE("a worker that nothing runs on is not stalled, nor is one whose corout
   std::atomic<bool> over{false};
   detail::stall_sight seen;
   time_point now{};
-  const auto look = [&] { return seen.look(only.turns(), only.running(), now += 2h, 1h); };
+  const auto look = [&] { return seen.observe(only.turns(), only.running(), now += 2h, 1h); };
   detail::runtime_look::wait_until_asleep(rt);
   for (int i = 0; i < 10; ++i) CHECK(look() == 0s);
   auto yields = [&]() -> task<> {

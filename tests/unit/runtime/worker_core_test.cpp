@@ -313,7 +313,7 @@ TEST_CASE("an observer rests after a period in which all slept, and the first wo
     SUBCASE("both slept") {
       CHECK(pool[1].nap([&] { CHECK(pool.idle.rests(self)); }));
       CHECK(rung() == 1);
-      CHECK_FALSE(pool.idle.end_sleep(pool[0]).arms);
+      CHECK_FALSE(pool.idle.end_sleep(pool[0]).must_arm);
       CHECK(pool[1].nap());
       CHECK(rung() == 1);
     }
