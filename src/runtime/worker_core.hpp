@@ -56,7 +56,7 @@ class worker_core {
   // Callers compare it with an earlier value.
   std::size_t turns() const noexcept { return turns_.get(); }
   // By the watch: whether the worker has been in the same turn for a period.
-  // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for a woken thief.
+  // ORDER: relaxed, pairs with the load in steal_threshold(): the mutex of idle_workers orders it for a woken thief.
   void set_stuck(bool stuck) noexcept { stuck_.store(stuck, std::memory_order_relaxed); }
   // The number of entries from which on other workers steal.
   // ORDER: relaxed, pairs with the stores in set_stuck() and set_late(): see there.
@@ -141,7 +141,7 @@ class worker_core {
   bool has_many() const noexcept;
   void share_beside_sleeper() noexcept;
   bool turn_is_late() noexcept;
-  // ORDER: relaxed, pairs with the load in least_loot(): the mutex of idle_workers orders it for a woken thief.
+  // ORDER: relaxed, pairs with the load in steal_threshold(): the mutex of idle_workers orders it for a woken thief.
   void set_late(bool late) noexcept { late_.store(late, std::memory_order_relaxed); }
 
   static constexpr time_point unknown = time_point::min();
