@@ -1,7 +1,7 @@
 // The tree of decisions, and the walk through it.
 //
-// A decision has `options` possible answers. 0 is the plain one: continue with the same thread, read the newest store, no
-// spurious failure. Bounds narrow it to the first `limit` answers, but do not hide it: a path has the answers to all
+// A decision has `options` possible answers. 0 is the plain one: continue with the same thread, read the newest store,
+// no spurious failure. Bounds narrow it to the first `limit` answers, but do not hide it: a path has the answers to all
 // decisions with more than one option, so it means the same under other bounds.
 //
 // A path is written as answers with dots between them. `0*7` means seven plain answers. Plain answers at the end are

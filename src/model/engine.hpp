@@ -7,7 +7,8 @@
 //
 // STATES of a thread
 //   ready      declared or in the middle; can be chosen
-//   sleeping   in a futex wait on `address`; a wake makes it ready. If no other thread can be chosen, a timed wait times
+//   sleeping   in a futex wait on `address`; a wake makes it ready. If no other thread can be chosen, a timed wait
+//   times
 //              out
 //   expiring   in a timed futex wait that will time out: can be chosen, and has timed out then; a wake may be earlier
 //   shut_out   waits for mutex `blocked_on`; its unlock makes it ready (and another may be faster)
@@ -206,7 +207,7 @@ class engine {
   std::uint32_t joined_ = 1;  // below: finished and joined
   std::uint32_t running_ = body_thread;
   std::uint32_t next_ = no_thread;  // chosen by a preemption
-  bool fresh_ = false;           // the running thread has just been chosen
+  bool fresh_ = false;              // the running thread has just been chosen
   bool abandoning_ = false;
   std::uint64_t steps_ = 0;
   std::uint64_t changes_ = 0;  // stores that changed a value, and unlocks

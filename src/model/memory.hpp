@@ -9,7 +9,8 @@
 //   acquired   what an acquire fence would add: the messages of its relaxed reads so far. Contains `now`.
 //   released   `now` at the thread's last release fence: what its relaxed stores publish.
 //   lit, owed  of the asymmetric fence: `now` at the thread's last light half, and what its next one adds to `now`.
-// One more view, `sequential`, belongs to no thread: the stamps that the single order of seq_cst operations has reached.
+// One more view, `sequential`, belongs to no thread: the stamps that the single order of seq_cst operations has
+// reached.
 //
 //   operation                 effect
 //   load(stamp s >= floor)    now[x] = s; acquired += message(s); if acquire: now += message(s)

@@ -37,7 +37,7 @@ void engine::retire(shadow& object) noexcept {
   if (!race.found) return;
   add({.shape = form::object, .location = id, .verb = "is destroyed", .where = {}});
   record_bug(bug::data_race, called(id) + " is destroyed by " + self().name + ", not ordered after step " +
-                           std::to_string(race.step) + " by " + threads_[race.thread].name);
+                                 std::to_string(race.step) + " by " + threads_[race.thread].name);
 }
 
 void engine::check(const conflict& race, std::uint32_t id, const char* access) {

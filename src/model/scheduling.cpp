@@ -82,7 +82,8 @@ std::uint32_t engine::choose_among(const std::array<std::uint32_t, max_threads>&
   std::uint32_t free = 0;
   auto answer = count > 1 ? choices_.choose(decision::thread, count, count) : free;
   if (choices_.diverged()) {
-    record_bug(bug::nondeterminism, "the body did not repeat itself: it must not depend on time, addresses or static state");
+    record_bug(bug::nondeterminism,
+               "the body did not repeat itself: it must not depend on time, addresses or static state");
     return no_thread;
   }
   prepare(ready[answer]);

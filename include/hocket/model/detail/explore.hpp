@@ -19,10 +19,10 @@
 // permitted stores a load reads, whether a weak compare-exchange fails or a futex wait returns for no reason, whether
 // the time of a timed one is up, which waiter a wake takes. The checker walks this tree depth first, by running the
 // body again from the start for each path. Three counters bound an execution: preemptions (a switch away from a thread
-// that could have continued; switches at blocking, pausing and ending are free), stale reads (loads that did not read the
-// newest store) and spurious results. Most bugs need very few of each. The bounds grow from 0 to those of `options`, so
-// the first bug that is found is among the simplest ones; if a whole pass was not cut by its bounds, nothing is left
-// and the search ends early with `exhaustive` set.
+// that could have continued; switches at blocking, pausing and ending are free), stale reads (loads that did not read
+// the newest store) and spurious results. Most bugs need very few of each. The bounds grow from 0 to those of
+// `options`, so the first bug that is found is among the simplest ones; if a whole pass was not cut by its bounds,
+// nothing is left and the search ends early with `exhaustive` set.
 //
 // BUGS. A failed model::require, a data race on a model::var or against an object's construction or
 // destruction, a use after destruction, deadlock, a lost wake-up (a deadlock in which some thread sleeps on a futex),
@@ -176,9 +176,9 @@ template <class Body>
 
 // The negative controls of a test, by the dozen: explores again and again, each time with one ordering of the code
 // under test weakened by one degree (seq_cst to acq_rel, acq_rel to acquire and to release, those to relaxed). Returns
-// a line for each unnoticed weakening, as "claim.cpp:47: release could be relaxed": either the ordering is not needed, or
-// the test does not show why it is. A source line identifies an ordering. The unchanged body must show no bug. If there
-// are several bodies, one of them must notice the weakening.
+// a line for each unnoticed weakening, as "claim.cpp:47: release could be relaxed": either the ordering is not needed,
+// or the test does not show why it is. A source line identifies an ordering. The unchanged body must show no bug. If
+// there are several bodies, one of them must notice the weakening.
 template <class... Bodies>
 [[nodiscard]] std::string unneeded_orderings(const options& bounds, Bodies&&... bodies) {
   return detail::unneeded_orderings(bounds, {detail::erase(bodies)...});
