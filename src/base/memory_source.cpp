@@ -13,16 +13,16 @@ namespace {
 
 constexpr bool is_usual(std::size_t alignment) noexcept { return alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__; }
 
-constexpr memory_source heap{};  // stands for operator new
+constexpr memory_source heap{};  // represents operator new
 
-constinit memory_source given{};  // written under `setting`, before it is chosen
+constinit memory_source custom{};  // written under `setting`, before `chosen`
 constinit thread_mutex setting;
 constinit atomic<const memory_source*> chosen{nullptr};  // null: not decided yet; changes once, to &heap or &given
 
-// Chooses `source` if nothing is chosen. Returns what is.
+// Chooses `source` if none is chosen. Returns the chosen one.
 const memory_source* choose(const memory_source& source) noexcept {
   const memory_source* before = nullptr;
-  // ORDER: release, acquire on failure, pairs with itself and the load in decided(): the source that is found is whole.
+  // ORDER: release, acquire on failure, pairs with itself and the load in decided(): the source is constructed.
   if (chosen.compare_exchange_strong(before, &source, std::memory_order_release, std::memory_order_acquire))
     return &source;
   return before;
@@ -44,13 +44,14 @@ void set_memory_source(const memory_source& source) {
   if (!source.allocate || !source.release)
     throw std::logic_error("hocket: a memory_source has two functions: give it allocate and release");
   const locked guard(setting);
-  // ORDER: relaxed, pairs with nothing: no other source is chosen under the mutex, and that of the heap is not read.
+  // ORDER: relaxed, pairs with nothing: no other source is chosen under the mutex, and `heap` is constant.
   const memory_source* const before = chosen.load(std::memory_order_relaxed);
-  if (before == &given) throw std::logic_error("hocket: a memory_source is set already: set one for the whole process");
-  if (!before) given = source;
-  if (before || choose(given) != &given)
+  if (before == &custom)
+    throw std::logic_error("hocket: a memory_source is set already: set one for the whole process");
+  if (!before) custom = source;
+  if (before || choose(custom) != &custom)
     throw std::logic_error(
-        "hocket: a memory_source comes too late: set it before the first coroutine and channel are made");
+        "hocket: a memory_source was set too late: set it before the first coroutine and channel are made");
 }
 
 namespace detail {

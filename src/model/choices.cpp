@@ -43,9 +43,9 @@ void choices::walk() {
 bool choices::replay(std::string_view path) {
   walk();
   mode_ = mode::replay;
-  given_.clear();
+  replayed_.clear();
   while (!path.empty()) {
-    if (!read_run(path, given_)) return false;
+    if (!read_run(path, replayed_)) return false;
   }
   return true;
 }
@@ -56,23 +56,26 @@ void choices::random(std::uint64_t seed) {
   random_ = seed * 0x9e3779b97f4a7c15U | 1;
 }
 
-std::uint32_t choices::choose(decision what, std::uint32_t options, std::uint32_t limit) {
-  if (position_ < path_.size()) return repeat(what, options, limit);
+std::uint32_t choices::choose(decision kind, std::uint32_t options, std::uint32_t limit) {
+  if (position_ < path_.size()) return repeat(kind, options, limit);
   std::uint32_t answer = 0;
-  if (mode_ == mode::replay && position_ < given_.size()) {
-    answer = given_[position_];
-    if (answer >= options) diverged_ = true, answer = 0;
+  if (mode_ == mode::replay && position_ < replayed_.size()) {
+    answer = replayed_[position_];
+    if (answer >= options) {
+      diverged_ = true;
+      answer = 0;
+    }
   } else if (mode_ == mode::random) {
     answer = invent(limit);
   }
-  path_.push_back({answer, options, limit, what});
+  path_.push_back({answer, options, limit, kind});
   ++position_;
   return answer;
 }
 
-std::uint32_t choices::repeat(decision what, std::uint32_t options, std::uint32_t limit) {
+std::uint32_t choices::repeat(decision kind, std::uint32_t options, std::uint32_t limit) {
   auto& known = path_[position_++];
-  if (known.what != what || known.options != options || known.limit != limit) {
+  if (known.kind != kind || known.options != options || known.limit != limit) {
     diverged_ = true;
     return 0;
   }
@@ -113,7 +116,7 @@ std::string choices::path() const {
     if (next - i > 1) text += '*' + std::to_string(next - i);
     i = next;
   }
-  // The plain path has no answers to write, but is not no path.
+  // The plain path has no answers to write, but an empty text is no path.
   return text.empty() ? "0" : text;
 }
 

@@ -34,7 +34,7 @@ void engine::reset(const limits& allowed) {
   trace_.clear();
   count_ = joined_ = 1;
   running_ = body_thread;
-  next_ = nobody;
+  next_ = no_thread;
   fresh_ = abandoning_ = false;
   steps_ = changes_ = 0;
   kind_ = bug::none;
@@ -66,18 +66,18 @@ void engine::execute(const limits& allowed) {
   }
   discard_threads();
   if (choices_.unused() && kind_ == bug::none) {
-    note(bug::nondeterminism, "the body ended before all its earlier decisions were met again");
+    record_bug(bug::nondeterminism, "the body ended before all its earlier decisions were met again");
   }
 }
 
 void engine::declare(const char* name, std::unique_ptr<detail::thread_body> work) {
   if (count_ == max_threads) hocket::detail::fatal("model: more than 15 threads", "a model test needs two to four");
-  auto& made = threads_[count_];
-  auto stack = std::move(made.stack);
-  made = model_thread{};
-  made.stack = std::move(stack);
-  made.name = name;
-  made.work = std::move(work);
+  auto& declared = threads_[count_];
+  auto stack = std::move(declared.stack);
+  declared = model_thread{};
+  declared.stack = std::move(stack);
+  declared.name = name;
+  declared.work = std::move(work);
   ++count_;
 }
 
@@ -98,9 +98,9 @@ void engine::join() {
 
 void engine::run_loop() {
   while (!abandoning_) {
-    auto thread = std::exchange(next_, nobody);
-    if (thread == nobody) thread = pick();
-    if (thread == nobody) return;
+    auto thread = std::exchange(next_, no_thread);
+    if (thread == no_thread) thread = pick();
+    if (thread == no_thread) return;
     run(thread);
   }
 }
@@ -135,9 +135,9 @@ void engine::run_work(model_thread& thread) {
   thread.is = state::finished;
 }
 
-void engine::escaped(const char* what) {
+void engine::escaped(const char* message) {
   add({.shape = form::thread, .verb = "ends by an exception"});
-  note(bug::exception, std::string("an exception left thread ") + self().name + ": " + what);
+  record_bug(bug::exception, std::string("an exception left thread ") + self().name + ": " + message);
 }
 
 void engine::unwind_threads() {
@@ -152,7 +152,7 @@ void engine::discard_threads() noexcept {
   for (std::uint32_t t = 1; t < count_; ++t) threads_[t].work.reset();
 }
 
-void engine::note(bug kind, std::string message) {
+void engine::record_bug(bug kind, std::string message) {
   if (abandoning_) return;
   abandoning_ = true;
   kind_ = kind;
@@ -162,7 +162,7 @@ void engine::note(bug kind, std::string message) {
 
 void engine::fail(bug kind, std::string message) {
   if (abandoning_) return;
-  note(kind, std::move(message));
+  record_bug(kind, std::move(message));
   unwind_step();
 }
 

@@ -7,9 +7,10 @@
 //
 // STATES of a thread
 //   ready      declared or in the middle; can be chosen
-//   sleeping   in a futex wait on `address`; a wake makes it ready. A timed one goes on without, timed out, if
-//              no thread could be chosen else
-//   expiring   in a timed futex wait whose time will be up: can be chosen, and is then timed out; a wake may be earlier
+//   sleeping   in a futex wait on `address`; a wake makes it ready. If no other thread can be chosen, a timed wait
+//   times
+//              out
+//   expiring   in a timed futex wait that will time out: can be chosen, and has timed out then; a wake may be earlier
 //   shut_out   waits for mutex `blocked_on`; its unlock makes it ready (and another may be faster)
 //   paused     in pause(); can be chosen once the memory has been changed by others since it first looked. If no thread
 //              can be chosen at all, each paused one gets one more chance: its last look may have been stale
@@ -42,13 +43,13 @@ namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
 struct abandoned {};
 
-// An ordering in the code under test, known by the line that asks for it.
+// An ordering in the code under test, identified by its source line.
 struct ordering {
   site where;
   std::memory_order order;
 
-  bool is(const site& other, std::memory_order asked) const noexcept {
-    return order == asked && where.line() == other.line() && where.column() == other.column() &&
+  bool is(const site& other, std::memory_order requested) const noexcept {
+    return order == requested && where.line() == other.line() && where.column() == other.column() &&
            std::string_view(where.file_name()) == other.file_name();
   }
 };
@@ -65,10 +66,10 @@ class engine {
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
-  // The one whose execution is running, or null.
+  // The engine of the running execution, or null.
   static engine* current() noexcept { return current_; }
 
-  // One execution; an exception of the body passes through. Then `bug_kind`, `describe` and `cut` tell of it.
+  // One execution; an exception of the body passes through. Afterwards `bug_kind`, `describe` and `cut` describe it.
   void execute(const limits& allowed);
   choices& decisions() noexcept { return choices_; }
   bool cut() const noexcept { return cut_; }  // some bound narrowed a decision since the last call of uncut()
@@ -77,9 +78,12 @@ class engine {
   std::uint64_t step_count() const noexcept { return steps_; }
   void describe(report& out) const;
 
-  // From now on: notes each ordering that is asked for; performs one of them with another one.
-  void note_orderings(std::vector<ordering>* into) noexcept { orderings_ = into; }
-  void weaken(const ordering& from, std::memory_order to) noexcept { weakened_ = from, weakened_to_ = to; }
+  // From now on: records each requested ordering; performs one ordering as another one.
+  void record_orderings(std::vector<ordering>* into) noexcept { orderings_ = into; }
+  void weaken(const ordering& from, std::memory_order to) noexcept {
+    weakened_ = from;
+    weakened_to_ = to;
+  }
 
   // For class execution.
   void declare(const char* name, std::unique_ptr<detail::thread_body> work);
@@ -104,16 +108,16 @@ class engine {
   bool try_lock(detail::shadow& mutex, site where);
   void unlock(detail::shadow& mutex, site where);
   void pause(site where);
-  [[noreturn]] void require_failed(const char* what, site where);
+  [[noreturn]] void require_failed(const char* message, site where);
 
   std::uint32_t running() const noexcept { return running_; }
   std::uint64_t number() const noexcept { return execution_; }
-  // From the terminate handler: does not return if the running thread is one that is being unwound.
+  // From the terminate handler: does not return if the running thread is being unwound.
   void terminating();
 
  private:
   static constexpr std::uint32_t body_thread = 0;
-  static constexpr std::uint32_t nobody = max_threads;
+  static constexpr std::uint32_t no_thread = max_threads;
   static constexpr std::uint32_t unwinding_steps = 10'000;
 
   enum class state : std::uint8_t { ready, sleeping, expiring, shut_out, paused, finished };
@@ -142,7 +146,7 @@ class engine {
   void run(std::uint32_t thread);
   static void job(void* self);
   void run_work(model_thread& thread);
-  void escaped(const char* what);
+  void escaped(const char* message);
   void unwind_threads();
   void discard_threads() noexcept;
 
@@ -154,14 +158,14 @@ class engine {
   std::uint32_t pick();
   std::uint32_t choose_among(const std::array<std::uint32_t, max_threads>& ready, std::uint32_t count);
   void prepare(std::uint32_t thread);
-  void note_stuck();
-  std::uint32_t decide(decision what, std::uint32_t options, std::uint32_t& used, std::uint32_t allowed);
+  void report_stuck();
+  std::uint32_t decide(decision kind, std::uint32_t options, std::uint32_t& used, std::uint32_t allowed);
   std::uint64_t changes_by_others(const model_thread& thread) const noexcept { return changes_ - thread.own_changes; }
-  void block(state how);
+  void block(state reason);
   bool must_sleep(std::uint32_t id, std::uint64_t expected, site where);
-  void sleep(const detail::shadow& word, std::uint32_t id, state how, bool timed);
+  void sleep(const detail::shadow& word, std::uint32_t id, state reason, bool timed);
 
-  void note(bug kind, std::string message);
+  void record_bug(bug kind, std::string message);
   void fail(bug kind, std::string message);  // returns only while unwinding
   void unwind_step();
   void give_up();
@@ -172,7 +176,7 @@ class engine {
   std::uint32_t choose_failure(std::uint32_t id, std::uint64_t expected, std::memory_order order);
   std::uint32_t find(const detail::shadow* word) const noexcept;
   void check(const conflict& race, std::uint32_t id, const char* access);
-  std::memory_order granted(std::memory_order asked, const site& where) const;
+  std::memory_order granted(std::memory_order requested, const site& where) const;
   void looked(std::uint32_t id);
   void changed(bool really);
   void add(step done);
@@ -202,8 +206,8 @@ class engine {
   std::uint32_t count_ = 1;   // threads declared, with the body
   std::uint32_t joined_ = 1;  // below: finished and joined
   std::uint32_t running_ = body_thread;
-  std::uint32_t next_ = nobody;  // chosen by a preemption
-  bool fresh_ = false;           // the running thread has just been chosen
+  std::uint32_t next_ = no_thread;  // chosen by a preemption
+  bool fresh_ = false;              // the running thread has just been chosen
   bool abandoning_ = false;
   std::uint64_t steps_ = 0;
   std::uint64_t changes_ = 0;  // stores that changed a value, and unlocks

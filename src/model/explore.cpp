@@ -118,8 +118,8 @@ void execution::add(const char* name, std::unique_ptr<detail::thread_body> body)
 }
 void execution::join() { engine::current()->join(); }
 
-void require(bool holds, const char* what, std::source_location where) {
-  if (!holds) fail(what, where);
+void require(bool holds, const char* message, std::source_location where) {
+  if (!holds) fail(message, where);
 }
 
 void pause(std::source_location where) {

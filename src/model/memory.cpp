@@ -27,15 +27,15 @@ void memory::join(std::uint32_t parent, std::uint32_t child) {
 
 std::uint32_t memory::create(const char* name, value_shape shape, std::uint64_t initial, bool shared_before) {
   if (count_ == locations_.size()) locations_.emplace_back();
-  auto& made = locations_[count_];
-  auto stores = std::move(made.stores);
+  auto& created = locations_[count_];
+  auto stores = std::move(created.stores);
   stores.clear();
   stores.push_back({initial, {}});
-  made = location{};
-  made.stores = std::move(stores);
-  made.name = name;
-  made.shape = shape;
-  made.shared_before = shared_before;
+  created = location{};
+  created.stores = std::move(stores);
+  created.name = name;
+  created.shape = shape;
+  created.shared_before = shared_before;
   return count_++;
 }
 

@@ -9,13 +9,14 @@
 //   acquired   what an acquire fence would add: the messages of its relaxed reads so far. Contains `now`.
 //   released   `now` at the thread's last release fence: what its relaxed stores publish.
 //   lit, owed  of the asymmetric fence: `now` at the thread's last light half, and what its next one adds to `now`.
-// One more view, `sequential`, belongs to nobody: the stamps that the single order of seq_cst operations has reached.
+// One more view, `sequential`, belongs to no thread: the stamps that the single order of seq_cst operations has
+// reached.
 //
 //   operation                 effect
 //   load(stamp s >= floor)    now[x] = s; acquired += message(s); if acquire: now += message(s)
 //   store                     appended; message = now if release, else released, and its own stamp
-//   read-modify-write         reads the newest store, then stores; its message also holds the one that it read: that
-//                             is a release sequence (C++20's: later plain stores of the releasing thread are not in it)
+//   read-modify-write         reads the newest store, then stores; its message also holds the message that it read, a
+//                             release sequence (C++20's: later plain stores of the releasing thread are not in it)
 //   seq_cst load              its floor is also at least sequential[x]; then sequential[x] = s
 //   seq_cst store             sequential[x] = its stamp
 //   acquire fence             now = acquired
@@ -77,7 +78,7 @@ struct location {
   access written;                           // last plain write, or the construction
   std::array<access, max_threads> touched;  // last access per thread, writes included
   std::vector<store> stores;                // by stamp - 1
-  std::uint32_t owner = max_threads;        // of a mutex; max_threads: nobody
+  std::uint32_t owner = max_threads;        // of a mutex; max_threads: none
   snapshot unlocked;                        // of a mutex: the view of its last unlock
 
   std::uint32_t newest() const noexcept { return static_cast<std::uint32_t>(stores.size()); }

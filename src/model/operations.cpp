@@ -1,4 +1,4 @@
-// What each operation of a model object does to the execution: see engine.hpp and memory.hpp.
+// The effect of each operation of a model object on the execution: see engine.hpp and memory.hpp.
 #include "engine.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ void engine::add(step done) {
   trace_.add(done);
 }
 
-// Locations exist per execution. An object that is older than this one enters it with the value that it has outside.
+// Locations exist per execution. An older object enters the execution with its present value.
 std::uint32_t engine::attach(const shadow& object, bool shared_before) {
   object.execution = execution_;
   object.location = memory_.create(object.name, object.shape, object.bits, shared_before);
@@ -36,8 +36,8 @@ void engine::retire(shadow& object) noexcept {
   auto race = memory_.change(running_, id, trace_.next());
   if (!race.found) return;
   add({.shape = form::object, .location = id, .verb = "is destroyed", .where = {}});
-  note(bug::data_race, called(id) + " is destroyed by " + self().name + ", not ordered after step " +
-                           std::to_string(race.step) + " by " + threads_[race.thread].name);
+  record_bug(bug::data_race, called(id) + " is destroyed by " + self().name + ", not ordered after step " +
+                                 std::to_string(race.step) + " by " + threads_[race.thread].name);
 }
 
 void engine::check(const conflict& race, std::uint32_t id, const char* access) {
@@ -63,15 +63,15 @@ std::uint32_t engine::open(const shadow& object, site where) {
   return object.location;
 }
 
-// The order with which an operation is performed: the one that the code asks for, unless that one is on trial.
-std::memory_order engine::granted(std::memory_order asked, const site& where) const {
-  if (asked == std::memory_order_relaxed || where.line() == 0) return asked;
-  if (weakened_.is(where, asked)) return weakened_to_;
+// The order with which an operation is performed: the requested one, unless unneeded_orderings() weakens it.
+std::memory_order engine::granted(std::memory_order requested, const site& where) const {
+  if (requested == std::memory_order_relaxed || where.line() == 0) return requested;
+  if (weakened_.is(where, requested)) return weakened_to_;
   if (orderings_) {
-    auto same = [&](const ordering& known) { return known.is(where, asked); };
-    if (std::none_of(orderings_->begin(), orderings_->end(), same)) orderings_->push_back({where, asked});
+    auto same = [&](const ordering& known) { return known.is(where, requested); };
+    if (std::none_of(orderings_->begin(), orderings_->end(), same)) orderings_->push_back({where, requested});
   }
-  return asked;
+  return requested;
 }
 
 void engine::looked(std::uint32_t id) {
@@ -173,7 +173,7 @@ bool engine::compare_exchange(shadow& object, std::uint64_t& expected, const det
   return done.succeeded;
 }
 
-// The newest store, or an older one that makes the exchange fail.
+// The newest store, or an older store with another value, which makes the exchange fail.
 std::uint32_t engine::choose_failure(std::uint32_t id, std::uint64_t expected, std::memory_order order) {
   const auto& stores = memory_.at(id).stores;
   const auto floor = memory_.floor(running_, id, order);
@@ -196,7 +196,7 @@ void engine::fence(std::memory_order order, site where) {
   add({.shape = form::fence, .order = order, .where = where});
 }
 
-// Weakened, it is none.
+// A weakened fence has no effect.
 void engine::asymmetric_fence(detail::half which, site where) {
   const std::memory_order order = granted(std::memory_order_seq_cst, where);
   arrive();
@@ -223,12 +223,12 @@ bool engine::must_sleep(std::uint32_t id, std::uint64_t expected, site where) {
   return !done.spurious && memory_.at(id).newest_value() == expected;
 }
 
-void engine::sleep(const shadow& word, std::uint32_t id, state how, bool timed) {
+void engine::sleep(const shadow& word, std::uint32_t id, state reason, bool timed) {
   self().address = &word;
   self().blocked_on = id;
   self().timed = timed;
   self().timed_out = false;
-  block(how);
+  block(reason);
 }
 
 void engine::futex_wait(const shadow& word, std::uint64_t expected, site where) {
@@ -237,7 +237,7 @@ void engine::futex_wait(const shadow& word, std::uint64_t expected, site where) 
   if (must_sleep(id, expected, where)) sleep(word, id, state::sleeping, false);
 }
 
-// That the time will be up while others could go on is decided at once, and when, by when it is chosen.
+// Decides at once whether the wait times out while other threads could run. It times out when its thread is chosen.
 bool engine::futex_wait_timed(const shadow& word, std::uint64_t expected, site where) {
   auto id = open(word, where);
   if (abandoning_) return false;
@@ -276,7 +276,7 @@ void engine::futex_wake(const shadow& word, bool all, site where) {
        .where = where});
 }
 
-// A woken word may be gone, so it is looked for by its address.
+// A woken word may have been destroyed, so it is searched by its address.
 std::uint32_t engine::find(const shadow* word) const noexcept {
   for (std::uint32_t id = 0; id < memory_.count(); ++id) {
     if (memory_.at(id).object == word) return id;
@@ -338,10 +338,10 @@ void engine::unlock(shadow& mutex, site where) {
   add({.shape = form::object, .location = id, .verb = "is unlocked", .where = where});
 }
 
-void engine::require_failed(const char* what, site where) {
+void engine::require_failed(const char* message, site where) {
   if (!abandoning_) {
     add({.shape = form::thread, .verb = "finds a condition that does not hold", .where = where});
-    fail(bug::assertion, what);
+    fail(bug::assertion, message);
   }
   unwind_step();
   give_up();

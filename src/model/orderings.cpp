@@ -32,7 +32,7 @@ struct subject {
 subject explored(test body, const options& bounds) {
   std::vector<ordering> known;
   engine runner(bounds, body);
-  runner.note_orderings(&known);
+  runner.record_orderings(&known);
   const report result = search(runner, bounds);
   if (result.found())
     hocket::detail::fatal(result.message.c_str(), "unneeded_orderings() is for a test that shows no bug as it stands");

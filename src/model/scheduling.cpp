@@ -1,4 +1,4 @@
-// Who runs next, and what it means that nobody can: see engine.hpp.
+// The choice of the next thread, and the bug if no thread can run: see engine.hpp.
 #include "engine.hpp"
 
 namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
@@ -27,19 +27,19 @@ void engine::maybe_preempt() {
   leave();
 }
 
-// Off this thread's stack until it is chosen again; throws if that is only to unwind it.
+// Leaves this thread's stack until the thread is chosen again; throws if it was entered only to be unwound.
 void engine::leave() {
   self().stack->leave();
   if (abandoning_) unwind_step();
   fresh_ = false;
 }
 
-void engine::block(state how) {
+void engine::block(state reason) {
   auto& thread = self();
   if (abandoning_) return give_up();
-  thread.is = how;
+  thread.is = reason;
   if (running_ == body_thread) {
-    note_stuck();
+    report_stuck();
     return unwind_step();
   }
   leave();
@@ -51,7 +51,7 @@ bool engine::can_run(const model_thread& thread) const noexcept {
   return thread.is == state::ready || thread.is == state::expiring;
 }
 
-// Chooses freely among those that can run; nobody if none can.
+// Chooses freely among the threads that can run; no_thread if none can.
 std::uint32_t engine::pick() {
   std::array<std::uint32_t, max_threads> ready{};
   std::uint32_t count = 0;
@@ -60,7 +60,7 @@ std::uint32_t engine::pick() {
     if (can_run(threads_[t])) ready[count++] = t;
     all_finished = all_finished && threads_[t].is == state::finished;
   }
-  if (all_finished) return nobody;
+  if (all_finished) return no_thread;
   if (count == 0) {
     for (auto t = joined_; t < count_; ++t) {
       if (threads_[t].is == state::paused && threads_[t].chance_at != changes_ + 1) ready[count++] = t;
@@ -72,8 +72,8 @@ std::uint32_t engine::pick() {
     }
   }
   if (count == 0) {
-    note_stuck();
-    return nobody;
+    report_stuck();
+    return no_thread;
   }
   return choose_among(ready, count);
 }
@@ -82,14 +82,15 @@ std::uint32_t engine::choose_among(const std::array<std::uint32_t, max_threads>&
   std::uint32_t free = 0;
   auto answer = count > 1 ? choices_.choose(decision::thread, count, count) : free;
   if (choices_.diverged()) {
-    note(bug::nondeterminism, "the body did not repeat itself: it must not depend on time, addresses or static state");
-    return nobody;
+    record_bug(bug::nondeterminism,
+               "the body did not repeat itself: it must not depend on time, addresses or static state");
+    return no_thread;
   }
   prepare(ready[answer]);
   return ready[answer];
 }
 
-// The chosen thread goes on with its next operation.
+// The chosen thread continues with its next operation.
 void engine::prepare(std::uint32_t thread) {
   auto& chosen = threads_[thread];
   fresh_ = true;
@@ -104,27 +105,33 @@ void engine::prepare(std::uint32_t thread) {
   chosen.looked_at.clear();
 }
 
-void engine::note_stuck() {
+void engine::report_stuck() {
   bool asleep = false, spinning = false;
-  std::string who;
+  std::string blocked;
   for (std::uint32_t t = 0; t < count_; ++t) {
     const auto& thread = threads_[t];
     if (thread.is == state::ready || thread.is == state::finished) continue;
-    if (!who.empty()) who += ", ";
-    who += thread.name;
-    if (thread.is == state::paused) who += " spins", spinning = true;
-    else if (thread.is == state::sleeping) who += " sleeps on " + called(thread.blocked_on), asleep = true;
-    else who += " waits for " + called(thread.blocked_on);
+    if (!blocked.empty()) blocked += ", ";
+    blocked += thread.name;
+    if (thread.is == state::paused) {
+      blocked += " spins";
+      spinning = true;
+    } else if (thread.is == state::sleeping) {
+      blocked += " sleeps on " + called(thread.blocked_on);
+      asleep = true;
+    } else {
+      blocked += " waits for " + called(thread.blocked_on);
+    }
   }
   auto kind = spinning ? bug::livelock : asleep ? bug::lost_wakeup : bug::deadlock;
-  note(kind, "nobody can go on: " + who);
+  record_bug(kind, "nobody can go on: " + blocked);
 }
 
-std::uint32_t engine::decide(decision what, std::uint32_t options, std::uint32_t& used, std::uint32_t allowed) {
+std::uint32_t engine::decide(decision kind, std::uint32_t options, std::uint32_t& used, std::uint32_t allowed) {
   if (options < 2) return 0;
   auto limit = used < allowed ? options : 1;
   if (limit < options) cut_ = true;
-  auto answer = choices_.choose(what, options, limit);
+  auto answer = choices_.choose(kind, options, limit);
   if (choices_.diverged()) {
     fail(bug::nondeterminism, "the body did not repeat itself: it must not depend on time, addresses or static state");
   }

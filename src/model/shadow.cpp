@@ -9,9 +9,9 @@
 
 namespace hocket { inline namespace HOCKET_HOST_ABI { namespace model {
 
-void fail(const char* what, std::source_location where) {
-  if (auto* running = engine::current()) running->require_failed(what, where);
-  hocket::detail::fatal(what, "a required condition of a model test failed outside of explore()", nullptr, where);
+void fail(const char* message, std::source_location where) {
+  if (auto* running = engine::current()) running->require_failed(message, where);
+  hocket::detail::fatal(message, "a required condition of a model test failed outside of explore()", nullptr, where);
 }
 
 namespace detail {

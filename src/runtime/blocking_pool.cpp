@@ -26,41 +26,41 @@ struct blocking_pool::thread : list_node {
   explicit thread(std::size_t number) noexcept : index(number) {}
   const std::size_t index;
   futex_parker park;
-  bool asleep = false;  // stands in the stack of idle threads
+  bool asleep = false;  // in the stack of idle threads
   system_thread system;
 };
 
-// The line and its threads.
+// The queue of calls, and the threads that run them.
 struct blocking_pool::state final : wait_source {
   explicit state(const blocking_pool_options& options) : limits(options) { idle.reserve(options.threads); }
 
-  waiter* take() noexcept {  // the first call of the line
-    if (line.empty()) return nullptr;
+  waiter* take() noexcept {  // the first queued call; null: none
+    if (calls.empty()) return nullptr;
     --queued;
-    return &line.pop_front();
+    return &calls.pop_front();
   }
   const char* what() const noexcept override { return "a blocking call"; }
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
 
   const blocking_pool_options limits;
-  const std::uint32_t forks = forks_so_far();  // when it was made
+  const std::uint32_t forks = forks_so_far();  // at construction
   mutable thread_mutex mutex;
   // Under the mutex:
-  wait_queue line;
-  std::size_t queued = 0;  // in the line
-  std::size_t coming = 0;  // threads that were started or woken for a call of the line and have not looked yet
+  wait_queue calls;
+  std::size_t queued = 0;    // length of `calls`
+  std::size_t starting = 0;  // threads that were started or woken for a queued call and have not taken one yet
   std::size_t next_index = 0;
   std::uint64_t begun = 0;
   std::uint64_t refused = 0;
   bool closing = false;
-  bool immortal = false;      // never destroyed; set before the first thread is there
-  std::vector<thread*> idle;  // the one that fell asleep last at its end
+  bool immortal = false;      // never destroyed; set before the first thread starts
+  std::vector<thread*> idle;  // a stack: the thread that fell asleep last is woken first
   list<thread> threads;
-  std::unique_ptr<thread> ended;  // the one that ended last, to be joined
+  std::unique_ptr<thread> ended;  // the thread that ended last, to be joined
 
-  atomic<std::size_t> shares{1};     // of the pool, and of each wait
-  atomic<std::uint32_t> running{0};  // threads; changes under the mutex, and the destructor sleeps on it
+  atomic<std::size_t> references{1};  // one of the pool, one of each wait
+  atomic<std::uint32_t> running{0};   // number of threads; changes under the mutex, and the destructor sleeps on it
 };
 
 namespace {
@@ -76,23 +76,23 @@ const blocking_pool_options& checked(const blocking_pool_options& options) {
 
 constinit atomic<blocking_pool*> pool_of_process{nullptr};
 
-// On the thread that begins a call. In a call: whoever waits for that.
+// The executor of the thread that begins a call. Inside a blocking call: the executor that waits for that call.
 const executor* caller() noexcept {
-  const thread_state& here = this_thread();
-  if (here.serves) return here.serves;
-  return here.seat.pool ? here.seat.pool : here.seat.running_on;
+  const thread_state& current = this_thread();
+  if (current.serves) return current.serves;
+  return current.seat.pool ? current.seat.pool : current.seat.running_on;
 }
 
-// On a thread of the pool: false if the call's wait had ended before.
-bool run_call(waiter& entry, const wait_source& of) noexcept {
+// On a thread of the pool. False: the call's wait has ended already, so the call does not run.
+bool run_call(waiter& entry, const wait_source& source) noexcept {
   detail::blocking_job& job = job_of(entry);
   grant won = entry.claim_popped();
   if (!won) return false;
-  waiter& told = won.keep(of);
+  waiter& granted = won.keep(source);
   this_thread().serves = job.caller;
   job.run(job);
   this_thread().serves = nullptr;
-  told.kept().post();
+  granted.kept().post();
   return true;
 }
 
@@ -102,15 +102,16 @@ blocking_pool::blocking_pool(const blocking_pool_options& options) : state_(new 
 
 // --- the pool of the process
 
-// Makes it if `expected` is there. Returns what was there.
+// Replaces `expected` by a new pool. Returns the pool that was installed before; if that is not `expected`, nothing
+// changes.
 blocking_pool* blocking_pool::install_for_process(const blocking_pool_options& options, blocking_pool* expected) {
-  auto made = std::make_unique<blocking_pool>(options);
-  made->state_->immortal = true;
-  // ORDER: release, pairs with the loads in process_pool(): the pool that is found is whole; relaxed on failure: an
+  auto pool = std::make_unique<blocking_pool>(options);
+  pool->state_->immortal = true;
+  // ORDER: release, pairs with the loads in process_pool(): they find a constructed pool; relaxed on failure: an
   // address.
-  if (pool_of_process.compare_exchange_strong(expected, made.get(), std::memory_order_release,
+  if (pool_of_process.compare_exchange_strong(expected, pool.get(), std::memory_order_release,
                                               std::memory_order_relaxed))
-    static_cast<void>(made.release());
+    static_cast<void>(pool.release());
   return expected;
 }
 
@@ -130,7 +131,7 @@ blocking_pool& blocking_pool::make_process_pool(const blocking_pool_options& opt
   blocking_pool* const seen = pool_of_process.load(std::memory_order_acquire);
   blocking_pool* const of_parent = seen && seen->is_copy_in_child() ? seen : nullptr;
   if (install_for_process(options, of_parent) != of_parent)
-    throw std::logic_error("hocket: the blocking_pool of the process is there: make it before anything asks for it");
+    throw std::logic_error("hocket: the blocking_pool of the process exists: make it before its first use");
   return process_pool();
 }
 
@@ -158,38 +159,39 @@ blocking_pool::state* blocking_pool::enqueue(suspension& wait, waiter& entry, de
   job.caller = caller();
   entry.resource = &job;
   const locked guard(all.mutex);
-  // ORDER: relaxed, pairs with nothing: the pool has a share.
-  all.shares.fetch_add(1, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: the pool holds a reference.
+  all.references.fetch_add(1, std::memory_order_relaxed);
   if ((job.refusal = admit_call())) {
-    [[maybe_unused]] const bool told = wait.take_now(entry, all);
+    [[maybe_unused]] const bool granted = wait.take_now(entry, all);
     return &all;
   }
-  all.line.enlist(wait, all, entry);
+  all.calls.enlist(wait, all, entry);
   ++all.queued;
   return &all;
 }
 
-// By a wait that is over, or by the pool.
+// Called by a wait that has ended, and by the pool.
 void blocking_pool::release(state* shared) noexcept {
-  // ORDER: acq_rel, pairs with itself: what the others did with it came before its end.
-  if (shared->shares.fetch_sub(1, std::memory_order_acq_rel) == 1) delete shared;
+  // ORDER: acq_rel, pairs with itself: the other owners' accesses happen before the deletion.
+  if (shared->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete shared;
 }
 
-// Under the mutex, before a call enters the line: sees to it that a thread comes for it, or that it may wait for one.
+// Under the mutex, before a call is queued: wakes or starts a thread for it. Without one, the call may wait in the
+// queue if that has space.
 std::error_code blocking_pool::admit_call() noexcept {
   state& all = *state_;
   if (all.closing) return make_error_code(errc::cancelled);
-  if (all.queued < all.coming || wake_thread() || start_thread()) return {};
+  if (all.queued < all.starting || wake_thread() || start_thread()) return {};
   // ORDER: relaxed, pairs with nothing: it changes under the mutex.
   const bool hopeless = all.running.load(std::memory_order_relaxed) == 0;
-  if (!hopeless && all.queued - all.coming < all.limits.queue) return {};
+  if (!hopeless && all.queued - all.starting < all.limits.queue) return {};
   ++all.refused;
   return make_error_code(errc::full);
 }
 
 bool blocking_pool::state::detach(waiter& entry) noexcept {
   const locked guard(mutex);
-  if (!line.take_out(entry)) return false;
+  if (!calls.take_out(entry)) return false;
   --queued;
   return true;
 }
@@ -203,26 +205,26 @@ bool blocking_pool::wake_thread() noexcept {
   thread& chosen = *all.idle.back();
   all.idle.pop_back();
   chosen.asleep = false;
-  ++all.coming;
+  ++all.starting;
   chosen.park.wake();
   return true;
 }
 
-// Under the mutex, which the thread takes first of all. False: no more are allowed, or can be had.
+// Under the mutex, which the new thread locks first. False: the limit is reached, or the system has no thread.
 bool blocking_pool::start_thread() noexcept {
   state& all = *state_;
   // ORDER: relaxed, pairs with nothing: it changes under the mutex.
   const std::uint32_t running = all.running.load(std::memory_order_relaxed);
   if (running >= all.limits.threads) return false;
   try {
-    auto one = std::make_unique<thread>(all.next_index);
-    one->system = system_thread([this, self = one.get()] { run(*self); });
-    all.threads.push_back(*one.release());
+    auto started = std::make_unique<thread>(all.next_index);
+    started->system = system_thread([this, self = started.get()] { run(*self); });
+    all.threads.push_back(*started.release());
   } catch (...) {  // bad_alloc, or the system has no more threads
     return false;
   }
   ++all.next_index;
-  ++all.coming;
+  ++all.starting;
   // ORDER: relaxed, pairs with nothing: it changes under the mutex.
   all.running.store(running + 1, std::memory_order_relaxed);
   return true;
@@ -230,13 +232,14 @@ bool blocking_pool::start_thread() noexcept {
 
 void blocking_pool::run(thread& self) noexcept {
   state& all = *state_;
-  std::optional<exit_hook_scope> ending;  // who is never joined keeps its library in memory by what it registers
+  std::optional<exit_hook_scope>
+      ending;  // without it, the registered hook keeps the library of a detached thread loaded
   if (!all.immortal) ending.emplace();
   name_this_thread(all.limits.name.c_str(), self.index);
   set_mask_of_library_thread();
   call(all.limits.on_start, self.index);
   all.mutex.lock();
-  --all.coming;
+  --all.starting;
   for (;;) {
     if (waiter* next = all.closing ? nullptr : all.take()) {
       ++all.begun;
@@ -251,10 +254,10 @@ void blocking_pool::run(thread& self) noexcept {
   end(self);
 }
 
-// Under the mutex, which it leaves meanwhile. False: nobody had anything to do for it for too long.
+// Under the mutex, which it releases while it sleeps. False: no call arrived within the idle time.
 bool blocking_pool::sleep(thread& self) noexcept {
   state& all = *state_;
-  all.idle.push_back(&self);  // there is room
+  all.idle.push_back(&self);  // reserved
   self.asleep = true;
   const time_point until = deadline_after(steady_clock().now(), all.limits.idle);
   bool late = false;
@@ -264,27 +267,27 @@ bool blocking_pool::sleep(thread& self) noexcept {
     all.mutex.lock();
   }
   if (!self.asleep) {
-    --all.coming;
+    --all.starting;
     return true;
   }
   std::erase(all.idle, &self);
   return false;
 }
 
-// Under the mutex, which it gives up. The hook runs behind that, when no call counts on the thread any more. The pool,
-// its state and `self` are there until the thread is joined.
+// Called under the mutex; releases it. The hook runs after that, when no call relies on the thread any more. The pool,
+// its state and `self` live until the thread is joined.
 void blocking_pool::end(thread& self) noexcept {
   state& all = *state_;
   list<thread>::erase(self);
-  std::unique_ptr<thread> left(&self);
-  if (all.immortal) left->system.detach();  // nobody would join the last one
-  else std::swap(left, all.ended);
+  std::unique_ptr<thread> finished(&self);
+  if (all.immortal) finished->system.detach();  // no thread would join the last one
+  else std::swap(finished, all.ended);
   // ORDER: relaxed, pairs with nothing: it changes under the mutex, and the destructor locks that afterwards.
   all.running.fetch_sub(1, std::memory_order_relaxed);
   futex_wake_all(all.running);
   all.mutex.unlock();
   call(all.limits.on_stop, self.index);
-  if (left && left->system.joinable()) join(left->system);
+  if (finished && finished->system.joinable()) join(finished->system);
 }
 
 void blocking_pool::call(blocking_hook hook, std::size_t index) noexcept {
@@ -301,21 +304,21 @@ blocking_pool::~blocking_pool() {
   if (is_copy_in_child()) return;
   state& all = *state_;
   all.mutex.lock();
-  for (const thread& one : all.threads)
-    expects(!is_current(one.system), "a blocking_pool was destroyed by one of its own calls",
+  for (const thread& member : all.threads)
+    expects(!is_current(member.system), "a blocking_pool was destroyed by one of its own calls",
             "it would wait for itself: destroy it on another thread", all.limits.name.c_str());
   all.closing = true;
   while (wake_thread()) {
   }
-  while (waiter* left = all.take()) {
+  while (waiter* pending = all.take()) {
     all.mutex.unlock();
-    job_of(*left).refusal = make_error_code(errc::cancelled);
-    left->claim_popped().post();
+    job_of(*pending).refusal = make_error_code(errc::cancelled);
+    pending->claim_popped().post();
     all.mutex.lock();
   }
   all.mutex.unlock();
   // ORDER: relaxed, pairs with nothing: the lock below orders the work of the threads.
-  while (const std::uint32_t left = all.running.load(std::memory_order_relaxed)) futex_wait(all.running, left);
+  while (const std::uint32_t running = all.running.load(std::memory_order_relaxed)) futex_wait(all.running, running);
   all.mutex.lock();  // the thread that ended last has released it
   all.mutex.unlock();
   if (all.ended) join(all.ended->system);

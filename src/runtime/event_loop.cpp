@@ -6,11 +6,11 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// A worker sleeps by the machine's clock, whatever its timers go by.
-event_loop::event_loop(const clock_source& time, parker* bed, const char* name, bool stays) noexcept
+// A worker sleeps by the machine's clock, even if its timers use another one.
+event_loop::event_loop(const clock_source& time, parker* parker, const char* name, bool stays) noexcept
     : clock_(time),
-      inbox_(bed ? *bed : futex_),
-      drivers_({stays ? steady_clock() : time, stays, bed != nullptr}, name, bed),
+      inbox_(parker ? *parker : futex_),
+      drivers_({stays ? steady_clock() : time, stays, parker != nullptr}, name, parker),
       wheel_(time, *this, *this),
       coroutines_(*this, name, stays),
       house_(time) {}
@@ -21,7 +21,7 @@ void event_loop::begin_turn(std::size_t number) noexcept {
   drivers_.poll_in_turn();
   if (number % house_turns == 0) [[unlikely]]
     house_.look();
-  // Data that has come in time beats the deadline, also what the driver hands on in a later turn.
+  // Data that arrived in time beats the deadline, also data that the driver delivers in a later turn.
   due_ = !drivers_.has_more() && wheel_.advance(turn_size);
 }
 
@@ -35,7 +35,7 @@ void event_loop::take_posted() noexcept {
 }
 
 void event_loop::sleep(time_point until) noexcept {
-  drivers_.expect_same_process();  // it may be the copy in a child of a coroutine that forked
+  drivers_.expect_same_process();  // a coroutine may have forked: then this is the copy in the child
   slept(inbox_.sleep(until));
   drivers_.poll_soon();
 }
@@ -47,7 +47,7 @@ void event_loop::slept(bool woken) noexcept {
 
 // --- executor
 
-// From its own thread this is reached only by those who do not look at thread_state::ready first.
+// The loop's own thread calls this only from code that does not check thread_state::ready first.
 void event_loop::post_from_outside(runnable& work) noexcept {
   if (current_executor() == this) ready_.push(work);
   else inbox_.post(work);

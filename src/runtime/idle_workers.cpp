@@ -5,23 +5,23 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-void idle_workers::changed() noexcept {
+void idle_workers::update_can_wake() noexcept {
   // ORDER: relaxed, pairs with the load in stealable_queue::wanted(): the fences of both order it.
-  wanted_.store(searching_ == 0 && !asleep_.empty(), std::memory_order_relaxed);
+  can_wake_.store(searching_ == 0 && !asleep_.empty(), std::memory_order_relaxed);
 }
 
 bool idle_workers::begin_search() noexcept {
   locked guard(mutex_);
   if (2 * searching_ >= workers_) return false;
   ++searching_;
-  changed();
+  update_can_wake();
   return true;
 }
 
 idle_workers::search_end idle_workers::end_search() noexcept {
   locked guard(mutex_);
   --searching_;
-  changed();
+  update_can_wake();
   return {searching_ == 0, asleep_.size() + 1 == workers_};
 }
 
@@ -30,7 +30,7 @@ idle_workers::sleep idle_workers::begin_sleep(worker_core& self, bool searching)
   if (searching) --searching_;
   asleep_.push_back(&self);
   const bool others_awake = asleep_.size() != workers_;
-  changed();
+  update_can_wake();
   return {searching_ == 0, others_awake};
 }
 
@@ -40,7 +40,7 @@ idle_workers::wake_up idle_workers::end_sleep(worker_core& self) noexcept {
   const auto found = std::find(asleep_.begin(), asleep_.end(), &self);
   const bool notified = found == asleep_.end();
   if (!notified) asleep_.erase(found);
-  changed();
+  update_can_wake();
   return {notified, std::exchange(armed_, all_observers) != all_observers};
 }
 
@@ -59,7 +59,7 @@ worker_core* idle_workers::notify() noexcept {
   worker_core* chosen = asleep_.back();
   asleep_.pop_back();
   ++searching_;
-  changed();
+  update_can_wake();
   return chosen;
 }
 

@@ -30,12 +30,12 @@ runnable* injection::take_stack() noexcept {
 }
 
 injection::bundle* injection::make_bundle(const runnables& works) noexcept {
-  void* const room = ::operator new(bundle::bytes(works.size()), std::nothrow);
-  if (!room) return nullptr;
-  auto* made = ::new (room) bundle{};
-  made->count = works.size();
-  std::copy_n(works.first, works.count, made->works);
-  return made;
+  void* const memory = ::operator new(bundle::bytes(works.size()), std::nothrow);
+  if (!memory) return nullptr;
+  auto* created = ::new (memory) bundle{};
+  created->count = works.size();
+  std::copy_n(works.first, works.count, created->works);
+  return created;
 }
 
 void injection::discard(bundle* used) noexcept {

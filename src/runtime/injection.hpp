@@ -1,11 +1,12 @@
-// What other threads post to a pool: a stack of runnables, of which a worker takes everything at once.
+// The injection queue: work that other threads post to a pool. It is a stack of runnables; a worker takes all of it at
+// once.
 //
-// post() is one compare-exchange; take() one exchange, and turns the order round. So a burst costs its poster no more
-// than a list, and the worker that takes it shares it by being stolen from.
+// post() is one compare-exchange. take() is one exchange, and reverses the order. So a burst costs its poster no more
+// than a list. Other workers steal from the worker that took it.
 //
-// Several that are posted at once stand in a *bundle*, an array of pointers, which is one entry of the stack. (In a
-// list of their own the worker would have to wait for the memory of each before it knew where the next is; through an
-// array it asks for that of many at the same time.) Where there is no memory for a bundle they are posted as a list.
+// post_all() posts a *bundle*, an array of pointers, as one entry of the stack. (In a linked list, the address of each
+// runnable is in the memory of the runnable before it, so cache misses follow one another; through an array they
+// overlap.) If there is no memory for a bundle, the runnables are posted as a list.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/executor.hpp>
@@ -16,10 +17,10 @@ class injection {
  public:
   // Any thread.
   void post(runnable& work) noexcept { push(work, work); }
-  void post_all(const runnables& works) noexcept;  // not none
+  void post_all(const runnables& works) noexcept;  // at least one
 
-  // Any worker: everything, first posted first, by calls of `use(runnable&)`, which may do with each what it likes.
-  // Gives how many.
+  // Any worker: takes all runnables, and calls `use(runnable&)` for each, in the order of the posts. `use` may reuse or
+  // destroy the runnable. Returns their number.
   template <class Use>
   std::size_t take(Use use) noexcept {
     std::size_t taken = 0;
@@ -38,11 +39,11 @@ class injection {
     return taken;
   }
 
-  // ORDER: relaxed, pairs with nothing: a guess; whoever needs more makes a fence.
+  // ORDER: relaxed, pairs with nothing: a hint; a caller that needs more makes a fence.
   bool empty() const noexcept { return top_.load(std::memory_order_relaxed) == nullptr; }
 
  private:
-  // Known by its having no handle.
+  // A runnable without a handle is a bundle.
   struct bundle : runnable {
     std::size_t count;
     runnable* works[1];  // `count` of them
@@ -57,7 +58,7 @@ class injection {
 
   // `newest` to `oldest` are linked by `next`.
   void push(runnable& newest, runnable& oldest) noexcept;
-  // First posted first, linked by `next`; null if there is nothing.
+  // All entries in the order of the posts, linked by `next`; null: empty.
   [[nodiscard]] runnable* take_stack() noexcept;
 
   atomic<runnable*> top_{nullptr};

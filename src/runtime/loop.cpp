@@ -31,27 +31,28 @@ void loop::run() {
   run_while([](const void* self) noexcept { return static_cast<const loop*>(self)->cancels_daemons(); }, this);
 }
 
-// Again after each turn: another thread may have renewed the group for a daemon that it spawns.
+// Called after each turn: another thread may have renewed the group for a daemon that it spawns.
 bool loop::cancels_daemons() const noexcept {
   if (live() == 0) return false;
   daemon_group_.cancel();
   return true;
 }
 
-// False: stop(), or it would have to sleep and must not.
+// False: stop() was called, or the loop would have to sleep and must not.
 bool loop::run_while(condition is_unfinished, const void* argument) {
   begin_run();
   running_scope running(seat_, nullptr);
   while (is_unfinished(argument)) {
     turn(turn_size);
-    if (take_stop()) return false;  // after the turn, which has used up the nudge of a stop() that came before
+    if (take_stop()) return false;  // after the turn, which consumes the nudge of an earlier stop()
     if (busy() || !is_unfinished(argument)) continue;
     if (!rest(time_point::max())) return false;
   }
   return true;
 }
 
-// What is ready or due as it begins runs, whatever the time: those come first in the queue.
+// Coroutines and timers that are ready or due at the beginning run even if `until` has passed: they are first in the
+// queue.
 void loop::run_until_time(time_point until) {
   begin_run();
   running_scope running(seat_, nullptr);
@@ -110,13 +111,13 @@ void loop::stop() noexcept {
 }
 
 bool loop::take_stop() noexcept {
-  // ORDER: relaxed, pairs with nothing: a look that costs nothing; the exchange below decides.
+  // ORDER: relaxed, pairs with nothing: a cheap check; the exchange below decides.
   if (!stopping_.load(std::memory_order_relaxed)) return false;
   // ORDER: acquire, pairs with the store in stop().
   return stopping_.exchange(false, std::memory_order_acquire);
 }
 
-// How many it resumed. due_: timers are left that are due.
+// Returns the number of resumed coroutines. due_: due timers remain.
 std::size_t loop::turn(std::size_t max_resumes) noexcept {
   // ORDER: relaxed, pairs with nothing: a size that is good enough.
   const std::size_t live = live_here_.load(std::memory_order_relaxed) + live_elsewhere_.load(std::memory_order_relaxed);
@@ -127,30 +128,34 @@ std::size_t loop::turn(std::size_t max_resumes) noexcept {
   return resume_ready(ready_, max_resumes, [] {});
 }
 
-// A coroutine may wait again and again for a descriptor that is always ready, and its deadline may have passed before
-// the last turn began. The driver would grant each of its waits before a timer is looked at.
+// If a coroutine waits in a loop for a descriptor that is always ready, then its deadline never ends a wait, because
+// the driver grants each wait before the timers advance. Prevented by an advance to the last reading of the clock
+// before the driver is polled.
 void loop::end_late_waits() noexcept {
   if (!drivers_.has_more()) wheel_.advance_to(wheel_.last_reading(), turn_size);
 }
 
-// Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.
+// Sleeps until there may be work. False: there is none, and the loop must not sleep.
 bool loop::rest(time_point until) noexcept {
   const time_point house = maintain();
-  if (busy()) return true;  // what was given back there may have been waited for
+  if (busy()) return true;  // the maintenance may have returned memory that a coroutine waited for
   const time_point next = std::min({until, wheel_.next_expiry(), house});
-  if (can_sleep(next)) return sleep(next), true;
+  if (can_sleep(next)) {
+    sleep(next);
+    return true;
+  }
   slept(false);
   return next <= now();
 }
 
 // --- ending
 
-// Kills what is left. What is killed may wait for others to end (a join), so this may park like a run; what cannot be
-// killed is fatal.
+// Kills the remaining coroutines. A killed coroutine may wait for others to end (a join), so this may sleep, like
+// run(). A coroutine that waits for a foreign awaitable cannot be killed: that is fatal.
 void loop::end_all() noexcept {
   if (live() == 0) drivers_.leave_to_parent();
   begin_run();
-  // ORDER: relaxed, pairs with the load in enroll(): a spawn that comes at the same time is killed below.
+  // ORDER: relaxed, pairs with the load in enroll(): a concurrent spawn is killed below.
   closing_.store(true, std::memory_order_relaxed);
   if (debug_checks && live() != 0) notice_circles();
   stop_.request(stop_level::kill);
@@ -159,10 +164,11 @@ void loop::end_all() noexcept {
     turn(turn_size);
     take_posted();
     if (busy() || live() == 0) continue;
-    for (scheduled& left : coroutines_.members()) {
-      if (left.state() != activity::waiting_foreign) continue;
+    for (scheduled& coroutine : coroutines_.members()) {
+      if (coroutine.state() != activity::waiting_foreign) continue;
       fatal("a loop was destroyed while a coroutine waits for a foreign awaitable",
-            "such a wait cannot be killed: finish what it waits for before", left.name(), left.spawned());
+            "such a wait cannot be killed: complete the foreign operation before", coroutine.name(),
+            coroutine.spawned());
     }
     static_cast<void>(rest(time_point::max()));
   } while (busy() || live() != 0);
@@ -174,9 +180,9 @@ void loop::end_all() noexcept {
 [[HOCKET_ALWAYS_INLINE]] inline void loop::add_live(std::size_t count) noexcept {
   if (current_executor() == this) [[likely]] {
     // ORDER: relaxed, pairs with nothing: this thread alone writes it.
-    const std::size_t here = live_here_.load(std::memory_order_relaxed);
+    const std::size_t by_owner = live_here_.load(std::memory_order_relaxed);
     // ORDER: release, pairs with the load in live().
-    live_here_.store(here + count, std::memory_order_release);
+    live_here_.store(by_owner + count, std::memory_order_release);
   } else {
     // ORDER: release, pairs with the load in live().
     live_elsewhere_.fetch_add(count, std::memory_order_release);
@@ -188,12 +194,12 @@ std::size_t loop::live() const noexcept {
 }
 
 std::size_t loop::others() const noexcept {
-  // ORDER: acquire, pairs with the stores in add_live() and the fetch_add there: what the coroutines did is visible.
-  // And it keeps this load first: a reader that sees the end of a coroutine then sees that others have spawned it, so
-  // the sum is never too small.
-  const std::size_t here = live_here_.load(std::memory_order_acquire);
+  // ORDER: acquire, pairs with the stores in add_live() and the fetch_add there: the effects of the coroutines are
+  // visible. It also keeps this load first: a reader that sees the end of a coroutine then sees that another thread
+  // spawned it, so the sum is never too small.
+  const std::size_t by_owner = live_here_.load(std::memory_order_acquire);
   // ORDER: acquire, pairs with the fetch_add in add_live(), as above.
-  return here + live_elsewhere_.load(std::memory_order_acquire);
+  return by_owner + live_elsewhere_.load(std::memory_order_acquire);
 }
 
 bool loop::is_closing() const noexcept {

@@ -1,8 +1,8 @@
-// What the workers of a pool share to find work and to be woken for it. The model checker runs it, too (tests/model):
-// nothing here knows of coroutines' lives, of timers or of the runtime.
+// The part of a pool that its workers share to find work and to be woken for it. The model checker runs it, too
+// (tests/model), so it depends neither on the lives of coroutines nor on timers or the runtime.
 //
-// Who may touch what. injected, idle, watch_bell: any thread. cores: constant once the first worker runs. posting: any
-// thread; read by the destructor of the runtime.
+// Access. injected, idle, watch_epoch: any thread. cores: constant once the first worker runs. posting: any thread;
+// read by the destructor of the runtime.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/cache_line.hpp>
@@ -21,65 +21,67 @@ struct pool_core {
   // Throws bad_alloc.
   explicit pool_core(std::size_t workers) : idle(workers) { cores.reserve(workers); }
 
-  // Workers, in turn.
+  // The worker with this index, modulo their number.
   worker_core& core(std::size_t index) noexcept { return *cores[index % cores.size()]; }
 
   // Makes a sleeper a searcher and wakes it, if one is needed.
   void wake_one() noexcept;
-  // Ends the rest of the watch and of the stall detector, so that their pauses return.
+  // Ends the rest of the watch and of the stall detector: their pauses return.
   void arm_watch() noexcept;
-  // The watch, the stall detector: until a period is over; or, if all workers slept in the last one, until it is armed.
-  // `rung`: what watch_rung() was before the caller read whether it is to end.
-  void pause_watch(std::uint32_t rung, duration period) noexcept { pause(idle_workers::observer::watch, rung, period); }
-  void pause_stalls(std::uint32_t rung, duration period) noexcept {
-    pause(idle_workers::observer::stalls, rung, period);
+  // By the watch, by the stall detector: sleeps for a period; if all workers slept in the last period, until it is
+  // armed. `epoch`: the result of read_watch_epoch() before the caller checked whether it must end.
+  void pause_watch(std::uint32_t epoch, duration period) noexcept {
+    pause(idle_workers::observer::watch, epoch, period);
   }
-  // ORDER: acquire, pairs with the fetch_add in arm_watch(): what came before it is visible.
-  std::uint32_t watch_rung() const noexcept { return watch_bell.load(std::memory_order_acquire); }
-  // Whether a sleeper would find something. After a full fence only: see idle_workers.hpp.
+  void pause_stalls(std::uint32_t epoch, duration period) noexcept {
+    pause(idle_workers::observer::stalls, epoch, period);
+  }
+  // ORDER: acquire, pairs with the fetch_add in arm_watch(): writes before it are visible.
+  std::uint32_t read_watch_epoch() const noexcept { return watch_epoch.load(std::memory_order_acquire); }
+  // Whether a sleeper would find work. The caller has made a full fence: see idle_workers.hpp.
   [[nodiscard]] bool has_work() const noexcept;
 
-  // Any thread that is no worker of the pool: calls post_to(injected), which pushes something, and wakes a sleeper.
+  // Any thread that is no worker of the pool: calls post_to(injected), which pushes work, and wakes a sleeper.
   template <class Post>
   void inject(Post post_to) noexcept {
-    poster* const here = poster_here();
-    if (!here) [[unlikely]]
+    poster* const own = current_poster();
+    if (!own) [[unlikely]]
       return inject_counted(post_to);
-    here->begin(this);
+    own->begin(this);
     push_and_wake(post_to);
-    here->end();
+    own->end();
   }
-  // For the thread that destroys the pool, after all injected work has run: true when no inject() is under way.
-  bool is_left_alone() const noexcept {
+  // For the thread that destroys the pool, after all injected work has run: whether no inject() is in progress.
+  bool has_no_posts() const noexcept {
     // ORDER: acquire, pairs with the fetch_sub in inject_counted().
-    return posting.load(std::memory_order_acquire) == 0 && !anybody_posts_to(this);
+    return posting.load(std::memory_order_acquire) == 0 && !is_posted_to(this);
   }
 
-  // Each on lines of its own: a post writes `injected`, a sleeper `idle`, and every worker reads `cores`
-  // at every turn.
+  // Each member has cache lines of its own: a post writes `injected`, a sleeper writes `idle`, and every worker reads
+  // `cores` in every turn.
   alignas(cache_line_size) injection injected;
   alignas(cache_line_size) idle_workers idle;
-  alignas(cache_line_size) atomic<std::uint32_t> posting{0};  // posts under way, of threads that are no posters
+  alignas(cache_line_size) atomic<std::uint32_t> posting{0};  // posts in progress, of threads without a poster
   alignas(cache_line_size) std::vector<worker_core*> cores;
-  atomic<std::uint32_t> watch_bell{0};
-  const clock_source* turn_clock = &steady_clock();  // by which the age of a turn counts; another one in tests
+  atomic<std::uint32_t> watch_epoch{0};
+  const clock_source* turn_clock = &steady_clock();  // measures the age of a turn; tests replace it
 
  private:
-  void pause(idle_workers::observer self, std::uint32_t rung, duration period) noexcept;
-  // A full fence between the push and the look would cost as much as all the rest; the push is one (injection::push).
+  void pause(idle_workers::observer self, std::uint32_t epoch, duration period) noexcept;
+  // The push is a full fence itself (injection::push); another one before the load would double the cost.
   template <class Post>
   void push_and_wake(Post& post_to) noexcept {
     post_to(injected);
-    // ORDER: seq_cst, forbids that it comes before the compare-exchange of the post, against the fence in
-    // worker_core::finds_work(): a poster that sees no sleeper has posted before that one looked.
-    if (idle.wanted().load(std::memory_order_seq_cst)) wake_one();
+    // ORDER: seq_cst, forbids its reordering before the compare-exchange of the post, against the fence in
+    // worker_core::finds_work(): if a poster sees no sleeper, the sleeper checks the queues after the post.
+    if (idle.can_wake().load(std::memory_order_seq_cst)) wake_one();
   }
   template <class Post>
   [[HOCKET_NOINLINE, HOCKET_COLD]] void inject_counted(Post& post_to) noexcept {
-    // ORDER: relaxed, pairs with the load in is_left_alone(): the post publishes it together with the work.
+    // ORDER: relaxed, pairs with the load in has_no_posts(): the post publishes it together with the work.
     posting.fetch_add(1, std::memory_order_relaxed);
     push_and_wake(post_to);
-    // ORDER: release, pairs with the load in is_left_alone(): the pool is touched no more.
+    // ORDER: release, pairs with the load in has_no_posts(): the pool is touched no more.
     posting.fetch_sub(1, std::memory_order_release);
   }
 };

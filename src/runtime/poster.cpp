@@ -18,7 +18,7 @@ constinit atomic<listed_poster*> first_poster{nullptr};
 // The slot of a thread that has ended points here.
 constinit poster no_poster;
 
-void give_poster_up(thread_exit_hook& self) noexcept {
+void release_poster(thread_exit_hook& self) noexcept {
   set_current_slot(thread_slot::poster, &no_poster);
   // ORDER: release, pairs with the exchange in take_poster(): its next thread comes after this one.
   static_cast<listed_poster&>(self).taken.store(false, std::memory_order_release);
@@ -26,15 +26,16 @@ void give_poster_up(thread_exit_hook& self) noexcept {
 
 // Takes the poster of a thread that has ended; null if there is none.
 listed_poster* take_poster() noexcept {
-  // ORDER: acquire, pairs with the compare-exchange in enter_in_list().
-  for (listed_poster* one = first_poster.load(std::memory_order_acquire); one; one = one->after) {
-    // ORDER: acquire, pairs with the store in give_poster_up().
-    if (!one->taken.exchange(true, std::memory_order_acquire)) return one;
+  // ORDER: acquire, pairs with the compare-exchange in add_to_list().
+  for (listed_poster* candidate = first_poster.load(std::memory_order_acquire); candidate;
+       candidate = candidate->after) {
+    // ORDER: acquire, pairs with the store in release_poster().
+    if (!candidate->taken.exchange(true, std::memory_order_acquire)) return candidate;
   }
   return nullptr;
 }
 
-void enter_in_list(listed_poster& fresh) noexcept {
+void add_to_list(listed_poster& fresh) noexcept {
   // ORDER: relaxed, pairs with nothing: the exchange below verifies it.
   fresh.after = first_poster.load(std::memory_order_relaxed);
   // ORDER: release, pairs with the loads of the list: the poster is whole.
@@ -45,37 +46,38 @@ void enter_in_list(listed_poster& fresh) noexcept {
 
 listed_poster* make_poster() noexcept {
   auto* const fresh = new (std::nothrow) listed_poster;
-  if (fresh) enter_in_list(*fresh);
+  if (fresh) add_to_list(*fresh);
   return fresh;
 }
 
 [[HOCKET_NOINLINE, HOCKET_COLD]] poster* poster_of_new_thread() noexcept {
-  listed_poster* one = take_poster();
-  if (!one) one = make_poster();
-  if (!one) return nullptr;
-  one->run = &give_poster_up;
-  if (!at_thread_exit(*one)) {
+  listed_poster* candidate = take_poster();
+  if (!candidate) candidate = make_poster();
+  if (!candidate) return nullptr;
+  candidate->run = &release_poster;
+  if (!at_thread_exit(*candidate)) {
     // ORDER: relaxed, pairs with the exchange in take_poster(): it was not used.
-    one->taken.store(false, std::memory_order_relaxed);
+    candidate->taken.store(false, std::memory_order_relaxed);
     return nullptr;
   }
-  set_current_slot(thread_slot::poster, static_cast<poster*>(one));
-  return one;
+  set_current_slot(thread_slot::poster, static_cast<poster*>(candidate));
+  return candidate;
 }
 
 }  // namespace
 
-poster* poster_here() noexcept {
+poster* current_poster() noexcept {
   auto* const own = static_cast<poster*>(in_current_slot<thread_slot::poster>());
   if (!own) [[unlikely]]
     return poster_of_new_thread();
   return own == &no_poster ? nullptr : own;
 }
 
-bool anybody_posts_to(const void* pool) noexcept {
-  // ORDER: acquire, pairs with the compare-exchange in enter_in_list().
-  for (const listed_poster* one = first_poster.load(std::memory_order_acquire); one; one = one->after) {
-    if (one->is_posting_to(pool)) return true;
+bool is_posted_to(const void* pool) noexcept {
+  // ORDER: acquire, pairs with the compare-exchange in add_to_list().
+  for (const listed_poster* candidate = first_poster.load(std::memory_order_acquire); candidate;
+       candidate = candidate->after) {
+    if (candidate->is_posting_to(pool)) return true;
   }
   return false;
 }

@@ -16,7 +16,7 @@
 // can reuse its poster. If a thread cannot have a poster (no memory, or the thread is ending), the pool counts the
 // thread's posts instead.
 //
-// Access. poster_here() and anybody_posts_to(): any thread. A poster: its thread.
+// Access. current_poster() and is_posted_to(): any thread. A poster: its thread.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/cache_line.hpp>
@@ -43,9 +43,9 @@ class alignas(cache_line_size) poster {
 };
 
 // The poster of this thread; null if the thread cannot have one.
-poster* poster_here() noexcept;
+poster* current_poster() noexcept;
 
 // Whether any thread is posting to `pool`.
-bool anybody_posts_to(const void* pool) noexcept;
+bool is_posted_to(const void* pool) noexcept;
 
 }}}  // namespace hocket::detail

@@ -58,8 +58,8 @@ runtime::~runtime() {
   if (debug_checks && all.live() != 0) runtime_dump(all).notice_circles();
   all.stop.request(stop_level::kill);
   [[maybe_unused]] const bool empty = all.wait_until(&admission::is_empty, time_point::max());
-  // The thread that posted the last coroutine may not have returned yet: it is about to.
-  while (!all.is_left_alone()) {
+  // The thread that posted the last coroutine may not have returned from the post yet; it will soon.
+  while (!all.has_no_posts()) {
     halt_if_asked();
     std::this_thread::yield();
   }
@@ -72,9 +72,9 @@ void runtime::end_threads() noexcept {
   state_->dumps.reset();
   // ORDER: release, pairs with the loads in worker::run() and rest().
   state_->ended.store(true, std::memory_order_release);
-  for (auto& one : state_->workers) one->nudge();
-  for (auto& one : state_->workers) {
-    if (one->started()) one->join();
+  for (auto& worker : state_->workers) worker->nudge();
+  for (auto& worker : state_->workers) {
+    if (worker->started()) worker->join();
   }
 }
 
@@ -88,13 +88,14 @@ void runtime::cancel_all() noexcept {
 
 void runtime::clock_moved() noexcept {
   state_->expect_threads();
-  for (auto& one : state_->workers) one->nudge();
+  for (auto& worker : state_->workers) worker->nudge();
 }
 
 context& runtime::parent_context() noexcept { return *state_->ctx; }
 unhandled_handler runtime::on_unhandled() const noexcept { return state_->unhandled; }
 
-// A worker of it posts through its own queue, and comes here only if it has not looked at thread_state::stealable.
+// A worker of this runtime posts through its own queue. It calls this only from code that does not check
+// thread_state::stealable first.
 void runtime::post_from_outside(runnable& work) noexcept {
   if (state_->present_worker()) hocket::detail::post(work);
   else inject([&](injection& line) noexcept { line.post(work); });
@@ -112,22 +113,22 @@ void runtime::inject(Post post) noexcept {
 }
 
 void runtime::offer() noexcept {
-  worker* const here = state_->present_worker();
-  if (!here->gathers()) here->offer_if_late();
+  worker* const current = state_->present_worker();
+  if (!current->gathers()) current->offer_if_late();
 }
 
 void runtime::offer_fork() noexcept { state_->present_worker()->offer_at_once(); }
 
-// Of the present worker. Elsewhere they tell the time, and nothing can be attached to them.
+// The timers of the present worker. On other threads only their clock can be read.
 timer_service* runtime::timers() noexcept {
-  worker* here = state_->present_worker();
-  return (here ? *here : *state_->workers.front()).timers();
+  worker* current = state_->present_worker();
+  return (current ? *current : *state_->workers.front()).timers();
 }
 
-// Of the present worker, too.
+// The driver of the present worker.
 driver_access runtime::drivers() noexcept {
-  worker* here = state_->present_worker();
-  return here ? here->drivers() : driver_access{};
+  worker* current = state_->present_worker();
+  return current ? current->drivers() : driver_access{};
 }
 
 spawn_target& runtime::daemons() { return state_->daemon_group.get_or_make(*this, nullptr); }
@@ -149,7 +150,8 @@ void runtime::dump(int fd) noexcept {
 }
 
 runtime_counts runtime::counts(std::size_t worker) const noexcept {
-  expects(worker < workers(), "a worker was asked for that the runtime does not have", "they count from 0: workers()");
+  expects(worker < workers(), "counts() was called for a worker that the runtime does not have",
+          "the index is less than workers()");
   return state_->at(worker).counts();
 }
 

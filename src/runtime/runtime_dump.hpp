@@ -3,7 +3,7 @@
 // # A worker that does not stop
 //
 // It is in one coroutine: the turn and the running context that the asking thread notes after its patience. As long as
-// both are the same (has_stayed()), the worker has resumed nothing else, and so no other coroutine runs anywhere. The
+// both are the same (is_unchanged()), the worker has resumed nothing else, and so no other coroutine runs anywhere. The
 // dump checks that before it reads each coroutine of a stopped worker. If the worker has left its coroutine, it may run
 // any coroutine, and from then on rows have only what never changes.
 //
@@ -43,7 +43,7 @@ class runtime_dump {
   void write_known_part(text_writer& out, const wait_graph& waits) noexcept;
   void connect_known_part(wait_graph& waits) noexcept;
   std::size_t begun() noexcept;
-  bool all_have_stayed() noexcept;
+  bool all_unchanged() noexcept;
   bool is_in_motion(const scheduled& member) noexcept;
 
   admission& pool_;

@@ -7,9 +7,11 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 signal_dump::signal_dump(runtime& subject, dump_function dump, const char* name, int signal)
-    : subject_(subject), dump_(dump), count_(signal_count::of(signal)), first_(count_.present()), thread_([this, name] {
-        run(name);
-      }) {}
+    : subject_(subject),
+      dump_(dump),
+      count_(signal_count::for_signal(signal)),
+      first_(count_.present()),
+      thread_([this, name] { run(name); }) {}
 
 signal_dump::~signal_dump() {
   // ORDER: relaxed, pairs with the load in run(): the change of the count publishes it.
@@ -24,7 +26,7 @@ void signal_dump::run(const char* name) noexcept {
   name_this_thread(name, "dump");
   set_mask_of_library_thread();
   std::uint32_t seen = first_;
-  // ORDER: relaxed, pairs with the store in the destructor: whoever has seen the count change sees it.
+  // ORDER: relaxed, pairs with the store in the destructor: the change of the count publishes it.
   while (!over_.load(std::memory_order_relaxed)) {
     const std::uint32_t now = count_.wait(seen);
     if (signal_count::counted(seen, now)) dump_(subject_, standard_error);

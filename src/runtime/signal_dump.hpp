@@ -1,7 +1,7 @@
 // Dumps a runtime when the process gets a signal.
 //
-// A signal handler must not do what a dump does (it waits for the workers). So it counts the signal and wakes a thread
-// that each such runtime has. The handler is installed by the first runtime that asks for the signal, and stays.
+// A signal handler must not write a dump, because a dump waits for the workers. So the handler counts the signal and
+// wakes a thread of each runtime with this option. The first such runtime installs the handler, which stays installed.
 #pragma once
 #include <hocket/runtime/detail/signal_count.hpp>
 
@@ -17,7 +17,7 @@ class signal_dump {
  public:
   using dump_function = void (*)(runtime& subject, int fd) noexcept;
 
-  // Throws std::system_error: a signal that cannot be handled, or no thread.
+  // Throws std::system_error if the signal cannot be handled, or the system starts no thread.
   signal_dump(runtime& subject, dump_function dump, const char* name, int signal);
   signal_dump(const signal_dump&) = delete;
   signal_dump& operator=(const signal_dump&) = delete;

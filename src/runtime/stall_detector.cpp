@@ -18,7 +18,7 @@ using namespace detail;
 
 namespace {
 
-// A return address may be that of the next function: the call before it is meant.
+// A return address may belong to the next function. The byte before it belongs to the call.
 void write_frames(text_writer& out, std::span<const void* const> frames) noexcept {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     out.literal(i == 0 ? "  in " : "  called by ");
@@ -48,7 +48,7 @@ namespace detail {
 
 namespace {
 
-constexpr std::chrono::milliseconds patience{100};  // with a worker that does not take the signal
+constexpr std::chrono::milliseconds signal_timeout{100};  // for a worker that does not handle the signal
 
 // Any thread, in the handler of a signal.
 void on_interrupt(std::uint32_t number, const void* context) noexcept {
@@ -74,11 +74,11 @@ stall_detector::stall_detector(worker_list& pool, const runtime_options& options
       limit_(std::max<duration>(options.stall_limit, std::chrono::milliseconds(1))),
       handler_(options.on_stall ? options.on_stall : &print_stall),
       signal_(options.stall_signal),
-      seen_(pool.workers.size()),
+      sightings_(pool.workers.size()),
       thread_([this] { run(); }) {}
 
 stall_detector::~stall_detector() {
-  // ORDER: relaxed, pairs with the load in run(): the bell orders it.
+  // ORDER: relaxed, pairs with the load in run(): the epoch of the watch orders it.
   over_.store(true, std::memory_order_relaxed);
   pool_.arm_watch();
   join(thread_);
@@ -90,42 +90,42 @@ void stall_detector::run() noexcept {
   set_mask_of_library_thread();
   const duration pause = limit_ / 4;
   for (;;) {
-    const std::uint32_t rung = pool_.watch_rung();
-    // ORDER: relaxed, pairs with the store in the destructor: the bell orders it.
+    const std::uint32_t epoch = pool_.read_watch_epoch();
+    // ORDER: relaxed, pairs with the store in the destructor: the epoch of the watch orders it.
     if (over_.load(std::memory_order_relaxed)) return;
-    for (std::size_t i = 0; i < seen_.size(); ++i) look(i);
-    pool_.pause_stalls(rung, pause);
+    for (std::size_t i = 0; i < sightings_.size(); ++i) check(i);
+    pool_.pause_stalls(epoch, pause);
   }
 }
 
-void stall_detector::look(std::size_t index) noexcept {
+void stall_detector::check(std::size_t index) noexcept {
   worker& owner = pool_.at(index);
   const std::size_t turns = owner.turns();
   const context* const running = owner.running();
-  const duration held = seen_[index].look(turns, running, steady_clock().now(), limit_);
+  const duration held = sightings_[index].observe(turns, running, steady_clock().now(), limit_);
   if (held != duration::zero()) report(index, running, held, take_stack(owner, turns, running));
 }
 
-duration stall_sight::look(std::size_t turns, const context* running, time_point now, duration limit) noexcept {
+duration stall_sight::observe(std::size_t turns, const context* running, time_point now, duration limit) noexcept {
   if (turns != turns_ || running != running_ || !running) {
     *this = {};
     turns_ = turns;
     running_ = running;
     since_ = now;
-  } else if (!told_ && now - since_ >= limit) {
-    told_ = true;
+  } else if (!reported_ && now - since_ >= limit) {
+    reported_ = true;
     return now - since_;
   }
   return {};
 }
 
-// Null: no stack is known.
+// Null: the stack is unknown.
 const stack_probe* stall_detector::take_stack(worker& stalled, std::size_t turns,
                                               const context* running) const noexcept {
   stack_probe* const probe = stalled.probe();
   if (!probe) return nullptr;
   const auto interrupt = [&](std::uint32_t number) noexcept { return stalled.interrupt(signal_, number); };
-  return probe->take({turns, running}, patience, interrupt) ? probe : nullptr;
+  return probe->take({turns, running}, signal_timeout, interrupt) ? probe : nullptr;
 }
 
 // The coroutine may end as soon as the lock is released, and its name with it: the handler gets a copy.
@@ -133,11 +133,14 @@ void stall_detector::report(std::size_t index, const context* running, duration 
                             const stack_probe* stack) const noexcept {
   char name[64] = "a coroutine";
   stall details{index, name, held, {}, {}, {}};
-  if (stack) details.frames = stack->frames(), details.awaiters = stack->awaiters();
-  pool_.with_coroutine(running, [&](const scheduled* who) noexcept {
-    if (!who) return;
-    std::snprintf(name, sizeof name, "%s", who->name());
-    details.spawned = who->spawned();
+  if (stack) {
+    details.frames = stack->frames();
+    details.awaiters = stack->awaiters();
+  }
+  pool_.with_coroutine(running, [&](const scheduled* coroutine) noexcept {
+    if (!coroutine) return;
+    std::snprintf(name, sizeof name, "%s", coroutine->name());
+    details.spawned = coroutine->spawned();
   });
   handler_(details);
 }

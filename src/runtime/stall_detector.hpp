@@ -1,14 +1,22 @@
 // Reports coroutines that hold their worker.
 //
-// A thread looks at each worker four times in the limit: at the number of its turns and at the context that runs on it.
-// If both have been the same for the limit, one coroutine has held the worker for as long. Workers know nothing of it.
-// The context may be gone when it is looked at: the kernel copies what is there (context::coroutine_of()), and the
-// address that this gives is looked for in the registries, under their locks. What is found cannot end meanwhile.
+// A thread reads the number of turns and the running context of each worker, four times in the limit. If both have been
+// the same for the limit, one coroutine has held the worker for as long. This costs the workers nothing.
 //
-// Where the coroutine is. With a signal, the worker's handler copies its stack first (stack_probe.hpp).
+// # The coroutine
 //
-// Rest. If all workers have slept since the last look, the thread rests until a worker ends a sleep (idle_workers.hpp).
-// A sleeping worker runs no coroutine, so no stall begins meanwhile.
+// The context may have been freed before the detector reads it. So the kernel copies the memory
+// (context::coroutine_of()), and the detector searches the registries for the resulting address, under their locks. A
+// coroutine found there cannot end during the search.
+//
+// # Its stack
+//
+// With a signal, the worker's handler copies its stack first (stack_probe.hpp).
+//
+// # Rest
+//
+// If all workers have slept since the last check, the thread rests until a worker ends a sleep (idle_workers.hpp). A
+// sleeping worker runs no coroutine, so no stall begins meanwhile.
 #pragma once
 #include <hocket/runtime/detail/runtime_options.hpp>
 
@@ -19,22 +27,22 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// What is seen of one worker, look by look.
+// The observations of one worker.
 class stall_sight {
  public:
-  // Gives for how long one coroutine has held it, if that is the limit or more and was not said yet; else 0.
-  duration look(std::size_t turns, const context* running, time_point now, duration limit) noexcept;
+  // Returns for how long one coroutine has held the worker, once for each stall of at least the limit; else 0.
+  duration observe(std::size_t turns, const context* running, time_point now, duration limit) noexcept;
 
  private:
   std::size_t turns_ = 0;
   const context* running_ = nullptr;
   time_point since_{};
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 class stall_detector {
  public:
-  // Before the workers start: they do not block the signal. Throws std::system_error: it cannot be handled.
+  // Called before the workers start: so they do not block the signal. Throws std::system_error if it cannot be handled.
   static void prepare(worker_list& pool, int signal);
 
   stall_detector(worker_list& pool, const runtime_options& options);
@@ -44,7 +52,7 @@ class stall_detector {
 
  private:
   void run() noexcept;
-  void look(std::size_t index) noexcept;
+  void check(std::size_t index) noexcept;
   const stack_probe* take_stack(worker& stalled, std::size_t turns, const context* running) const noexcept;
   void report(std::size_t index, const context* running, duration held, const stack_probe* stack) const noexcept;
 
@@ -52,7 +60,7 @@ class stall_detector {
   const duration limit_;
   const stall_handler handler_;
   const int signal_;
-  std::vector<stall_sight> seen_;
+  std::vector<stall_sight> sightings_;
   atomic<bool> over_{false};
   system_thread thread_;
 };

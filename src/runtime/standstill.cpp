@@ -6,16 +6,16 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void standstill::wait(mark& self) noexcept {
   // ORDER: acquire, pairs with the fetch_add in next_phase().
-  const std::uint32_t seen = phase_.load(std::memory_order_acquire);
-  if (seen % 2 == 0) return;
-  // ORDER: release, pairs with the load in stands(): what this worker did is visible.
-  self.store(seen, std::memory_order_release);
+  const std::uint32_t phase = phase_.load(std::memory_order_acquire);
+  if (phase % 2 == 0) return;
+  // ORDER: release, pairs with the load in wait_stopped(): the writes of this worker are visible.
+  self.store(phase, std::memory_order_release);
   futex_wake_all(self);
-  // ORDER: acquire, pairs with the fetch_add in next_phase(): what was done to this worker is visible.
-  while (phase_.load(std::memory_order_acquire) == seen) futex_wait(phase_, seen);
+  // ORDER: acquire, pairs with the fetch_add in next_phase(): the writes of the requester are visible.
+  while (phase_.load(std::memory_order_acquire) == phase) futex_wait(phase_, phase);
 }
 
-// --- whoever asks
+// --- the requester
 
 std::uint32_t standstill::try_begin() noexcept { return mutex_.try_lock() ? next_phase() : 0; }
 
@@ -24,14 +24,14 @@ std::uint32_t standstill::begin() noexcept {
   return next_phase();
 }
 
-bool standstill::stands(const mark& worker, std::uint32_t phase, time_point until) noexcept {
+bool standstill::wait_stopped(const mark& worker, std::uint32_t phase, time_point until) noexcept {
   bool in_time = true;
   for (;;) {
     // ORDER: acquire, pairs with the store in wait().
-    const std::uint32_t seen = worker.load(std::memory_order_acquire);
-    if (seen == phase) return true;
+    const std::uint32_t stopped = worker.load(std::memory_order_acquire);
+    if (stopped == phase) return true;
     if (!in_time) return false;
-    in_time = futex_wait_until(worker, seen, until);
+    in_time = futex_wait_until(worker, stopped, until);
   }
 }
 

@@ -1,21 +1,26 @@
-// A standstill: the workers of a pool stop between two coroutines, so that whoever asked can look at what they know.
+// A standstill: the workers of a pool stop between two coroutines, so that another thread can read their state.
 //
-//   whoever asks (one at a time: mutex_)          a worker, before each turn
-//   1. begin(): the next phase, an odd number     1. halt(): it is odd: notes that it stands for this phase
+// # Protocol
+//
+//   the requester (one at a time: mutex_)         a worker, before each turn
+//   1. begin(): the next phase, an odd number     1. halt(): the phase is odd: stores it in its mark
 //   2. nudges all workers                         2. sleeps until the phase changes
-//   3. stands(): until the worker stands for
-//      this phase, or the time is over
-//   4. looks
+//   3. wait_stopped(): until the mark of each
+//      worker is this phase, or the time is over
+//   4. reads the state of the stopped workers
 //   5. end(): the phase becomes even
 //
-// A worker that does not come back from a coroutine does not come: what it may touch is not to be looked at then. If it
-// comes too late it stands for a phase that is over, and nobody takes that for his own.
+// Writes of a worker before its stop are visible to the requester, and writes of the requester to the worker after it.
+// If a worker is the requester, it is stopped already. While it waits for its turn as requester (try_begin()), it halts
+// for the others.
 //
-// The nudge may come between 1. and the worker's look at its inbox, which uses it up. So a worker looks once more,
-// after that and before it sleeps: asked().
+// # Hazards
 //
-// What a worker did before it stands is visible to whoever asked, and what he did to the worker, to that. A worker that
-// asks itself stands already; while it waits for its turn to ask (try_begin()), it halts for the others.
+// - A worker inside a coroutine does not stop. Do not read its state. If it stops late, its mark is a phase that is
+//   over, and no requester accepts that.
+// - If the nudge arrives between step 1 of a worker and its check of the inbox, then the check consumes it, and the
+//   worker would sleep during the standstill. Prevented by is_requested(): the worker calls it after the check and
+//   before it sleeps.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/mutex.hpp>
@@ -25,29 +30,30 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class standstill {
  public:
-  // Of one worker: for which phase it stands.
+  // The mark of a worker: the last phase for which it has stopped.
   using mark = atomic<std::uint32_t>;
 
-  // A worker, where it resumes no coroutine.
+  // By a worker, while it resumes no coroutine.
   void halt(mark& self) noexcept {
-    if (asked()) [[unlikely]]
+    if (is_requested()) [[unlikely]]
       wait(self);
   }
-  // Whether it is to halt. After it has taken a nudge, that of whoever asked is told so.
-  bool asked() const noexcept {
-    // ORDER: relaxed, pairs with nothing: a look that costs nothing; the nudge that follows the phase orders it.
+  // Whether workers must halt. A worker that has consumed the nudge of a requester reads true.
+  bool is_requested() const noexcept {
+    // ORDER: relaxed, pairs with nothing: a cheap check; the nudge that follows the phase orders it.
     return phase_.load(std::memory_order_relaxed) % 2 != 0;
   }
 
-  // Whoever asks: the phase; 0 if somebody else asks.
+  // By the requester. They return the phase; try_begin() returns 0 if another thread is the requester.
   [[nodiscard]] std::uint32_t try_begin() noexcept;
   [[nodiscard]] std::uint32_t begin() noexcept;
-  [[nodiscard]] static bool stands(const mark& worker, std::uint32_t phase, time_point until) noexcept;
+  // False: `until` has passed, and the worker has not stopped.
+  [[nodiscard]] static bool wait_stopped(const mark& worker, std::uint32_t phase, time_point until) noexcept;
   void end() noexcept;
 
-  // Keeps a standstill from beginning until go_on(). False: one is under way.
-  [[nodiscard]] bool try_hold_off() noexcept { return mutex_.try_lock(); }
-  void go_on() noexcept { mutex_.unlock(); }
+  // Prevents the begin of a standstill until allow(). False: a standstill is in progress.
+  [[nodiscard]] bool try_prevent() noexcept { return mutex_.try_lock(); }
+  void allow() noexcept { mutex_.unlock(); }
 
  private:
   [[HOCKET_NOINLINE]] void wait(mark& self) noexcept;

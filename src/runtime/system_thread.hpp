@@ -13,6 +13,6 @@ inline void join(system_thread& ended) noexcept {
   asleep([&] { ended.join(); });
 }
 
-inline bool is_current(const system_thread& one) noexcept { return one.get_id() == std::this_thread::get_id(); }
+inline bool is_current(const system_thread& thread) noexcept { return thread.get_id() == std::this_thread::get_id(); }
 
 }}}  // namespace hocket::detail

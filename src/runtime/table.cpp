@@ -13,13 +13,13 @@ namespace {
 constexpr std::size_t kind_column = 26, state_column = 33, suspended_column = 42, spawned_column = 72,
                       awaited_column = 102;
 
-bool is_running(const scheduled& one) noexcept {
-  const thread_state& here = this_thread();
-  return here.ctx && here.ctx->coroutine() == &one;
+bool is_running(const scheduled& coroutine) noexcept {
+  const thread_state& thread = this_thread();
+  return thread.ctx && thread.ctx->coroutine() == &coroutine;
 }
 
-bool is_waiting(const scheduled& one) noexcept {
-  const activity now = one.state();
+bool is_waiting(const scheduled& coroutine) noexcept {
+  const activity now = coroutine.state();
   return now == activity::waiting || now == activity::waiting_foreign;
 }
 
@@ -53,14 +53,14 @@ void write_place(text_writer& out, const std::source_location& at) noexcept {
   out.path(at.file_name()).text(":").number(at.line());
 }
 
-void write_spawned(text_writer& out, const scheduled& one) noexcept {
-  if (one.spawned().line() != 0) write_place(out, one.spawned());
-  else if (one.spawned_by()) write_place(out, one.spawned_by());
+void write_spawned(text_writer& out, const scheduled& coroutine) noexcept {
+  if (coroutine.spawned().line() != 0) write_place(out, coroutine.spawned());
+  else if (coroutine.spawned_by()) write_place(out, coroutine.spawned_by());
   else out.text("-");
 }
 
-void write_suspended(text_writer& out, const scheduled& one) noexcept {
-  const suspension* wait = is_waiting(one) ? one.waiting_for() : nullptr;
+void write_suspended(text_writer& out, const scheduled& coroutine) noexcept {
+  const suspension* wait = is_waiting(coroutine) ? coroutine.waiting_for() : nullptr;
   if (wait && wait->at().line() != 0) write_place(out, wait->at());
   else out.text("-");
 }
@@ -83,16 +83,16 @@ void write_tally(text_writer& out, const wait_source::tally& counted) noexcept {
   if (counted.count != 1) out.literal("s");
 }
 
-void write_awaited(text_writer& out, const scheduled& one, const wait_graph& waits, time_point now) noexcept {
-  const suspension* wait = is_waiting(one) ? one.waiting_for() : nullptr;
+void write_awaited(text_writer& out, const scheduled& coroutine, const wait_graph& waits, time_point now) noexcept {
+  const suspension* wait = is_waiting(coroutine) ? coroutine.waiting_for() : nullptr;
   const wait_source* source = wait ? wait->awaited() : nullptr;
-  if (one.state() == activity::waiting_foreign) {
+  if (coroutine.state() == activity::waiting_foreign) {
     out.text("a foreign awaitable");
   } else if (source) {
     out.text(source->what());
     if (const char* subject = source->subject()) out.text(" \"").text(subject).text("\"");
     else out.text(" ").hexadecimal(reinterpret_cast<std::uintptr_t>(source));
-    const scheduled* holder = waits.holder_of(one);
+    const scheduled* holder = waits.holder_of(coroutine);
     if (holder && source->subject()) write_id(out, *holder);
     else if (holder) write_name(out.literal(", held by "), *holder);
     else write_tally(out, source->counted());
@@ -110,20 +110,20 @@ void write_code(text_writer& out, const void* code) noexcept {
   write_behind_symbol(out, code, place);
 }
 
-void count(list<scheduled>& members, activity_counts& seen) noexcept {
-  for (const scheduled& one : members) {
-    ++seen.begun;
-    ++(is_waiting(one) ? seen.waiting : is_running(one) ? seen.running : seen.ready);
+void count(list<scheduled>& members, activity_counts& counts) noexcept {
+  for (const scheduled& coroutine : members) {
+    ++counts.begun;
+    ++(is_waiting(coroutine) ? counts.waiting : is_running(coroutine) ? counts.running : counts.ready);
   }
 }
 
-void write_row(text_writer& out, const scheduled& one, const wait_graph& waits, time_point now) noexcept {
-  write_id(out.text(one.name()), one);
-  out.to_column(kind_column).text(name_of(one.kind())).to_column(state_column);
-  out.text(is_waiting(one) ? "waiting" : is_running(one) ? "running" : "ready");
-  write_suspended(out.to_column(suspended_column), one);
-  write_spawned(out.to_column(spawned_column), one);
-  write_awaited(out.to_column(awaited_column), one, waits, now);
+void write_row(text_writer& out, const scheduled& coroutine, const wait_graph& waits, time_point now) noexcept {
+  write_id(out.text(coroutine.name()), coroutine);
+  out.to_column(kind_column).text(name_of(coroutine.kind())).to_column(state_column);
+  out.text(is_waiting(coroutine) ? "waiting" : is_running(coroutine) ? "running" : "ready");
+  write_suspended(out.to_column(suspended_column), coroutine);
+  write_spawned(out.to_column(spawned_column), coroutine);
+  write_awaited(out.to_column(awaited_column), coroutine, waits, now);
   out.end_line();
 }
 
@@ -134,19 +134,19 @@ void write_table_head(text_writer& out) noexcept {
 }
 
 void write_table(text_writer& out, list<scheduled>& members, const wait_graph& waits, time_point now) noexcept {
-  for (const scheduled& one : members) write_row(out, one, waits, now);
+  for (const scheduled& coroutine : members) write_row(out, coroutine, waits, now);
 }
 
-void write_stillness(text_writer& out, const activity_counts& seen, std::size_t live, bool wakes_some) noexcept {
-  if (wakes_some || live == 0 || seen.waiting != live) return;
+void write_stillness(text_writer& out, const activity_counts& counts, std::size_t live, bool wakes_some) noexcept {
+  if (wakes_some || live == 0 || counts.waiting != live) return;
   out.literal("nothing here will wake them: ").number(live);
   out.literal(" wait for one another, or for somebody outside").end_line();
 }
 
-void write_constant_row(text_writer& out, const scheduled& one, const char* state) noexcept {
-  write_id(out.text(one.name()), one);
-  out.to_column(kind_column).text(name_of(one.kind())).to_column(state_column).text(state);
-  write_spawned(out.to_column(suspended_column).text("-").to_column(spawned_column), one);
+void write_constant_row(text_writer& out, const scheduled& coroutine, const char* state) noexcept {
+  write_id(out.text(coroutine.name()), coroutine);
+  out.to_column(kind_column).text(name_of(coroutine.kind())).to_column(state_column).text(state);
+  write_spawned(out.to_column(suspended_column).text("-").to_column(spawned_column), coroutine);
   out.to_column(awaited_column).text("-").end_line();
 }
 

@@ -12,8 +12,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-const suspension* wait_of(const scheduled& one) noexcept {
-  return one.state() == activity::waiting ? one.waiting_for() : nullptr;
+const suspension* wait_of(const scheduled& coroutine) noexcept {
+  return coroutine.state() == activity::waiting ? coroutine.waiting_for() : nullptr;
 }
 
 const void* holder_in(const suspension* wait) noexcept {
@@ -24,81 +24,83 @@ const void* holder_in(const suspension* wait) noexcept {
 }  // namespace
 
 wait_graph::wait_graph(std::size_t members) noexcept
-    : memory_(members * sizeof(node)), nodes_(static_cast<node*>(memory_.get())), room_(members) {}
+    : memory_(members * sizeof(node)), nodes_(static_cast<node*>(memory_.get())), capacity_(members) {}
 
 void wait_graph::add(list<scheduled>& members) noexcept { add(members, fate::unknown); }
-void wait_graph::add_unknown(list<scheduled>& members) noexcept { add(members, fate::goes_on); }
+void wait_graph::add_unknown(list<scheduled>& members) noexcept { add(members, fate::unblocked); }
 
 void wait_graph::add(list<scheduled>& members, fate initial) noexcept {
   if (!nodes_) return;
   for (const scheduled& member : members) {
-    if (size_ == room_) return;
+    if (size_ == capacity_) return;
     nodes_[size_++] = {&member, nullptr, none, initial};
   }
 }
 
 void wait_graph::sort() noexcept {
-  std::sort(nodes_, nodes_ + size_, [](const node& a, const node& b) { return std::less<>()(a.who, b.who); });
+  std::sort(nodes_, nodes_ + size_,
+            [](const node& a, const node& b) { return std::less<>()(a.coroutine, b.coroutine); });
 }
 
-void wait_graph::look_at(node& one) noexcept {
-  if (one.end != fate::unknown) return;
-  const suspension* wait = one.who->in_parts() ? nullptr : wait_of(*one.who);
+void wait_graph::examine(node& visited) noexcept {
+  if (visited.end != fate::unknown) return;
+  const suspension* wait = visited.coroutine->in_parts() ? nullptr : wait_of(*visited.coroutine);
   const wait_source* source = wait && wait->ends_only_by_grant() ? wait->awaited() : nullptr;
   const void* holder = source ? source->holder() : nullptr;
   if (!holder) return;
-  one.next = index_of(holder);
-  one.needs = source->what();
+  visited.next = index_of(holder);
+  visited.needs = source->what();
   const bool is_lock = !source->subject();
-  if (one.next == none && is_lock) one.end = fate::waits_for_absent;
+  if (visited.next == none && is_lock) visited.end = fate::waits_for_absent;
 }
 
-std::uint32_t wait_graph::index_of(const void* who) const noexcept {
+std::uint32_t wait_graph::index_of(const void* coroutine) const noexcept {
   const node* const start = nodes_;
   const node* const end = start + size_;
-  const node* at = std::lower_bound(start, end, who,
-                                    [](const node& one, const void* other) { return std::less<>()(one.who, other); });
-  return at != end && at->who == who ? static_cast<std::uint32_t>(at - start) : none;
+  const node* at = std::lower_bound(start, end, coroutine, [](const node& element, const void* other) {
+    return std::less<>()(element.coroutine, other);
+  });
+  return at != end && at->coroutine == coroutine ? static_cast<std::uint32_t>(at - start) : none;
 }
 
-// Along the arrows until there is none, or until a place that was seen before: on this way (a circle) or on another.
+// Follows the arrows to their end, or to a node that was visited before: on this path (a circle) or on another.
 void wait_graph::follow(std::uint32_t from) noexcept {
   std::uint32_t at = from;
   while (at != none && nodes_[at].end == fate::unknown) {
-    nodes_[at].end = fate::on_the_way;
+    nodes_[at].end = fate::visiting;
     at = nodes_[at].next;
   }
-  if (at == none) return mark_way(from, fate::goes_on);
-  if (nodes_[at].end == fate::on_the_way) mark_circle(at);
+  if (at == none) return mark_path(from, fate::unblocked);
+  if (nodes_[at].end == fate::visiting) mark_circle(at);
   const fate end = nodes_[at].end;
-  mark_way(from, end == fate::on_a_circle ? fate::waits_for_a_circle : end);
+  mark_path(from, end == fate::on_a_circle ? fate::waits_for_a_circle : end);
 }
 
 void wait_graph::mark_circle(std::uint32_t from) noexcept {
-  for (std::uint32_t at = from; nodes_[at].end == fate::on_the_way; at = nodes_[at].next)
+  for (std::uint32_t at = from; nodes_[at].end == fate::visiting; at = nodes_[at].next)
     nodes_[at].end = fate::on_a_circle;
 }
 
-void wait_graph::mark_way(std::uint32_t from, fate end) noexcept {
-  for (std::uint32_t at = from; at != none && nodes_[at].end == fate::on_the_way; at = nodes_[at].next)
+void wait_graph::mark_path(std::uint32_t from, fate end) noexcept {
+  for (std::uint32_t at = from; at != none && nodes_[at].end == fate::visiting; at = nodes_[at].next)
     nodes_[at].end = end;
 }
 
-const scheduled* wait_graph::holder_of(const scheduled& one) const noexcept {
-  const void* holder = nodes_ ? holder_in(wait_of(one)) : nullptr;
+const scheduled* wait_graph::holder_of(const scheduled& coroutine) const noexcept {
+  const void* holder = nodes_ ? holder_in(wait_of(coroutine)) : nullptr;
   const std::uint32_t at = holder ? index_of(holder) : none;
-  return at == none ? nullptr : nodes_[at].who;
+  return at == none ? nullptr : nodes_[at].coroutine;
 }
 
 bool wait_graph::has_circle() const noexcept {
-  return std::any_of(nodes_, nodes_ + size_, [](const node& one) { return one.end == fate::on_a_circle; });
+  return std::any_of(nodes_, nodes_ + size_, [](const node& element) { return element.end == fate::on_a_circle; });
 }
 
 void wait_graph::write_arrow(text_writer& out, const node& from) const noexcept {
-  write_name(out.literal("  "), *from.who);
+  write_name(out.literal("  "), *from.coroutine);
   out.literal(" waits for ").text(from.needs);
   if (from.next == none) out.literal(", which nobody here holds");
-  else write_name(out.literal(", which needs "), *nodes_[from.next].who);
+  else write_name(out.literal(", which needs "), *nodes_[from.next].coroutine);
   out.end_line();
 }
 
@@ -118,7 +120,7 @@ void wait_graph::write_circle(text_writer& out, std::uint32_t from) const noexce
   } while (at != from);
 }
 
-void wait_graph::write_those(text_writer& out, fate end, const char* headline) const noexcept {
+void wait_graph::write_waits(text_writer& out, fate end, const char* headline) const noexcept {
   bool first = true;
   for (std::uint32_t i = 0; i < size_; ++i) {
     if (nodes_[i].end != end) continue;
@@ -131,23 +133,23 @@ void wait_graph::write_those(text_writer& out, fate end, const char* headline) c
 void wait_graph::write_circles(text_writer& out) const noexcept {
   for (std::uint32_t i = 0; i < size_; ++i)
     if (nodes_[i].end == fate::on_a_circle) write_circle(out, i);
-  write_those(out, fate::waits_for_a_circle, "nobody can wake these either:");
+  write_waits(out, fate::waits_for_a_circle, "nobody can wake these either:");
 }
 
 void wait_graph::write_deadlocks(text_writer& out) const noexcept {
   write_circles(out);
-  write_those(out, fate::waits_for_absent,
+  write_waits(out, fate::waits_for_absent,
               "nobody here can wake these: a coroutine that has ended, or is elsewhere, has what they need");
 }
 
-void wait_graph::notice_circles(const char* whose, const char* name) const noexcept {
+void wait_graph::notice_circles(const char* owner_kind, const char* name) const noexcept {
   for (std::uint32_t i = 0; i < size_; ++i) {
     const node& from = nodes_[i];
     if (from.end != fate::on_a_circle) continue;
     char text[400];
     std::snprintf(text, sizeof text,
-                  "deadlock at the end of %s \"%.48s\": \"%.48s\" waits for %.48s, which needs \"%.48s\"", whose, name,
-                  from.who->name(), from.needs, nodes_[from.next].who->name());
+                  "deadlock at the end of %s \"%.48s\": \"%.48s\" waits for %.48s, which needs \"%.48s\"", owner_kind,
+                  name, from.coroutine->name(), from.needs, nodes_[from.next].coroutine->name());
     notice(text);
   }
 }

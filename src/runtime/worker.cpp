@@ -34,7 +34,7 @@ void worker::run() noexcept {
 
 void worker::work() noexcept {
   // ORDER: release, pairs with the load in running().
-  seated_.store(&this_thread(), std::memory_order_release);
+  thread_state_.store(&this_thread(), std::memory_order_release);
   running_scope running({this, &ready_, &pool_.home, &stealable_, &forks_}, nullptr);
   // ORDER: acquire, pairs with the store in ~runtime().
   while (!pool_.ended.load(std::memory_order_acquire)) {
@@ -56,11 +56,11 @@ bool worker::interrupt(int signal, std::uint32_t number) noexcept {
   return detail::interrupt(thread_.native_handle(), signal, number);
 }
 
-void worker::halt() noexcept { pool_.still.halt(standing_); }
+void worker::halt() noexcept { pool_.still.halt(stopped_phase_); }
 
 // --- a turn
 
-// Whether it ran anything, or is to come back at once.
+// Returns whether it ran a coroutine, or the next turn must follow without a sleep.
 bool worker::turn() noexcept {
   turns_.add(1);
   take_injected();
@@ -69,14 +69,14 @@ bool worker::turn() noexcept {
   const bool any = has_ready();
   if (any) {
     share();
-    ready_.reserve(ready_.size() + run_queue::slack);  // what did not fit into its array so far will
+    ready_.reserve(ready_.size() + run_queue::slack);  // entries outside of its array fit into it now
     if (is_timed()) resumed_.add(resume_all(timed_budgets(steady_clock().now())));
     else resumed_.add(has_sleepers() ? resume_all([this] { share_if_late(); }) : resume_all([] {}));
   }
   return any || due_ || drivers_.has_more();
 }
 
-// after() is called after each resume.
+// Calls after() after each resume.
 template <class After>
 std::size_t worker::resume_all(const After& after) noexcept {
   const std::size_t resumed = resume_ready(ready_, turn_size, after);
@@ -84,7 +84,7 @@ std::size_t worker::resume_all(const After& after) noexcept {
   return resumed + resume_stealable(after);
 }
 
-// What comes from outside, by its driver and by its timers.
+// Collects ready coroutines: posted by other threads, from the driver, from the timers.
 void worker::gather() noexcept {
   gathers_ = true;
   begin_turn(turns());
@@ -96,22 +96,22 @@ void worker::gather() noexcept {
 
 template <class After>
 std::size_t worker::resume_stealable(const After& after) noexcept {
-  thread_state& here = this_thread();
-  std::size_t left = turn_size;
+  thread_state& thread = this_thread();
+  std::size_t remaining = turn_size;
   const bool large = stealable_.is_large();
-  for (; left != 0; --left) {
+  for (; remaining != 0; --remaining) {
     if (large) prefetch(stealable_.peek(look_ahead).address());
     const std::coroutine_handle<> next = stealable_.pop();
     if (!next) break;
-    here.ctx = nullptr;
+    thread.ctx = nullptr;
     next.resume();
     after();
   }
-  here.ctx = nullptr;
-  return turn_size - left;
+  thread.ctx = nullptr;
+  return turn_size - remaining;
 }
 
-// Runs at once what it finds and does not put into its queue.
+// Runs a found fork at once; other work is in the queue.
 bool worker::find_and_begin() noexcept {
   const auto [found, fork] = find_work();
   if (fork) {
@@ -121,52 +121,54 @@ bool worker::find_and_begin() noexcept {
   return found;
 }
 
-// What is in the worker's own deque when it has resumed what was ready. What is forked deeper than its budget of
-// transfers comes back through the queue, and goes on before the rest of those above it is begun: else they would all
-// be taken apart, and have to be joined. But where the queue has not run empty in the whole turn one is begun even so:
-// some coroutine may always be ready. A computation that has run long enough (coro/detail/fork_group.hpp) ends the
-// turn.
+// Begins forks of the worker's own deque, after the ready coroutines.
+//
+// If a computation forks deeper than its budget of transfers, it continues through the queue. It must do so before the
+// forks of its ancestors begin, because each of those would have to be joined separately. So the loop ends when a
+// coroutine is ready. But it begins at least one fork in each turn, because some coroutine may always be ready. A
+// computation that has run long enough (coro/detail/fork_group.hpp) ends the turn.
 void worker::begin_forks() noexcept {
-  thread_state& here = this_thread();
-  here.turn_is_over = false;
-  std::size_t left = turn_size;
+  thread_state& thread = this_thread();
+  thread.turn_is_over = false;
+  std::size_t remaining = turn_size;
   do {
     fork_entry* rest = forks_.pop();
     if (!rest) break;
     rest->begin(*rest).resume();
-  } while (--left != 0 && ready_.empty() && !here.turn_is_over);
-  here.ctx = nullptr;
+  } while (--remaining != 0 && ready_.empty() && !thread.turn_is_over);
+  thread.ctx = nullptr;
 }
 
 // --- sleeping
 
 void worker::rest() noexcept {
-  pool_.expect_threads();  // it may be the copy in a child of a coroutine that forked
+  pool_.expect_threads();  // a coroutine may have forked: then this is the copy in the child
   const time_point house = maintain();
-  if (!ready_.empty()) return;  // what was given back there may have been waited for
-  // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
-  // so may that of a dump.
-  const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.asked(); };
+  if (!ready_.empty()) return;  // the maintenance may have returned memory that a coroutine waited for
+  // ORDER: acquire, pairs with the store in end_threads(). This turn may have consumed the nudge that follows it, and
+  // the nudge of a dump.
+  const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.is_requested(); };
   const auto nap = [&] { sleep(end_of_sleep(std::min(wheel_.next_expiry(), house))); };
   static_cast<void>(worker_core::rest(called, nap));
   rings_.set(inbox_.rings());
 }
 
-// A worker alone has no watch.
+// The only worker of a runtime has no watch.
 bool worker::is_timed() const noexcept { return pool_.cores.size() == 1 && &clock_ == &steady_clock(); }
 
-// Counted first: who is served by it finds it counted. The driver before the wheel: I/O beats deadlines. A wait that it
-// ends may have a timer in the wheel.
+// The count precedes the help, so a coroutine that it serves reads it. The driver precedes the wheel: I/O beats
+// deadlines, and a wait that the driver ends may have a timer in the wheel.
 void worker::help(bool ends_budget) noexcept {
   assists_.add(1);
   // ORDER: acquire, pairs with the store in run().
-  thread_state* const seated = seated_.load(std::memory_order_acquire);
-  if (ends_budget && seated) use_up_budget(*seated);
+  thread_state* const thread = thread_state_.load(std::memory_order_acquire);
+  if (ends_budget && thread) use_up_budget(*thread);
   drivers_.assist();
   wheel_.assist();
 }
 
-// By the machine's clock. A clock of one's own does not tell when it will be `next`: who moves it nudges.
+// By the machine's clock. For another clock, the machine's time of `next` is unknown: the code that advances that clock
+// nudges the worker (runtime::clock_moved()).
 time_point worker::end_of_sleep(time_point next) const noexcept {
   if (&clock_ == &steady_clock()) return next;
   return next <= clock_.now() ? time_point::min() : time_point::max();
@@ -174,8 +176,8 @@ time_point worker::end_of_sleep(time_point next) const noexcept {
 
 const context* worker::running() const noexcept {
   // ORDER: acquire, pairs with the store in run().
-  const thread_state* seated = seated_.load(std::memory_order_acquire);
-  return seated ? seated->ctx.get() : nullptr;
+  const thread_state* thread = thread_state_.load(std::memory_order_acquire);
+  return thread ? thread->ctx.get() : nullptr;
 }
 
 runtime_counts worker::counts() const noexcept {

@@ -1,21 +1,24 @@
-// One worker of a runtime: an event loop on a thread of its own, and how it comes by more work.
+// A worker of a runtime: an event loop on a thread of its own, which takes work from the pool and from other workers.
 //
-// Its queues, the search for work and the sleep: worker_core.hpp. What was forked and is left in its deque when the
-// worker comes back to its loop (a child has waited) it begins itself in its turn.
+// Its queues, the search for work and the sleep: worker_core.hpp. The states of workers: idle_workers.hpp.
 //
-// The worker's loop:
-//   1. turn(): what was injected into the pool, its event loop's turn (inbox, driver, timers), then at most
-//      turn_size of each queue: what stays, what was forked (at least one: what stays may never run out), what migrates
-//   2. nothing was ready: find_and_begin(): what was injected, then half of what another worker has
-//   3. nothing was found: rest(): asleep until something is posted, a timer is due, another worker has too much or the
-//      driver has something
-// The states and their protocol: idle_workers.hpp.
+// # The worker's loop
 //
-// Who may touch what. What is counted: written by this thread alone, but for assists_; read by all. standing_:
-// standstill.hpp. thread_: the runtime. Everything else: this thread.
+//   1. turn(): takes injected work; the event loop's turn (inbox, driver, timers); then up to turn_size entries of each
+//      queue: pinned coroutines, forks (at least one, because the pinned coroutines may never run out), stealable ones
+//   2. nothing was ready: find_and_begin(): injected work, then half of another worker's queue
+//   3. nothing was found: rest(): sleeps until a post, a due timer, an event of the driver, or the surplus of another
+//      worker
 //
-// What the turn itself makes ready before it runs anything (by its driver, by its timers) wakes nobody: the turn knows
-// best how much that is, and looks once it has all of it.
+// If a forked child waits, its worker returns to the loop, and begins the other forks of its deque in its turns.
+//
+// The driver and the timers make coroutines ready before the turn resumes any. They wake no sleeper: the turn decides
+// once, when it knows the number of ready coroutines.
+//
+// # Access
+//
+// Counters: written by this thread alone, apart from assists_; read by all. stopped_phase_: standstill.hpp. thread_:
+// the runtime. Everything else: this thread.
 #pragma once
 #include <hocket/runtime/detail/event_loop.hpp>
 
@@ -34,44 +37,44 @@ class worker final : public event_loop, public worker_core {
  public:
   worker(worker_pool& pool, std::size_t index);
 
-  // Before start(): a signal can interrupt it, for its stack. Throws bad_alloc.
+  // Before start(): allows a signal to copy the stack of the worker. Throws bad_alloc.
   void make_probe() { probe_ = std::make_unique<stack_probe>(); }
-  // Throws what the system says when it starts no more threads.
+  // Throws std::system_error if the system starts no more threads.
   void start();
   void join() noexcept { detail::join(thread_); }
   bool started() const noexcept { return thread_.joinable(); }
 
   // Any thread.
   runtime_counts counts() const noexcept;
-  const standstill::mark& standing() const noexcept { return standing_; }
-  // The context that runs on it now; null if none does. To be compared, not to be followed: context::coroutine_of().
+  const standstill::mark& stopped_phase() const noexcept { return stopped_phase_; }
+  // The context that runs on it now; null: none. Do not dereference it: it may be freed (context::coroutine_of()).
   const context* running() const noexcept;
   // ORDER: acquire, pairs with the stores in count(): see admission::others().
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }
   std::size_t departed() const noexcept { return departed_.load(std::memory_order_acquire); }
 
-  // Null: it has none.
+  // Null: there is none.
   stack_probe* probe() const noexcept { return probe_.get(); }
-  // One thread at a time, after start(). False: it was not sent.
+  // One thread at a time, after start(). False: the signal was not sent.
   [[nodiscard]] bool interrupt(int signal, std::uint32_t number) noexcept;
 
-  // The thread that asks for a standstill: records whether this worker has stopped, or else in which coroutine it
-  // is. In the latter case it counts as in motion for the rest of the standstill, also if it stops late.
+  // By the requester of a standstill: records whether this worker has stopped, or else its coroutine. In the latter
+  // case the worker counts as in motion for the rest of the standstill, also if it stops late.
   void record_stop(bool stopped) noexcept {
     in_motion_ = !stopped;
-    stay_ = {turns(), running()};
+    recorded_ = {turns(), running()};
   }
   bool in_motion() const noexcept { return in_motion_; }
   // Whether it has resumed no other coroutine since record_stop().
-  bool has_stayed() const noexcept {
-    return !in_motion_ || (stay_.running && stay_.turn == turns() && stay_.running == running());
+  bool is_unchanged() const noexcept {
+    return !in_motion_ || (recorded_.running && recorded_.turn == turns() && recorded_.running == running());
   }
 
-  // While it stands still.
+  // During a standstill.
   using event_loop::has_sources;
 
-  // The watch, while it seems to be stuck, but may be doing anything: does what its event loop does not come to. The
-  // next operation of the coroutine that runs on it lets others run, if the budget ends by time.
+  // By the watch, while this worker seems to be stuck (it may run again at any moment): polls its driver and fires its
+  // timers. If `ends_budget`, the next operation of the running coroutine suspends, and others run.
   void help(bool ends_budget) noexcept;
 
   // On its thread.
@@ -107,12 +110,12 @@ class worker final : public event_loop, public worker_core {
   bool gathers_ = false;  // in gather()
   tally resumed_, rings_, timers_, latest_ns_, at_home_;
   tally assists_;  // written by the watch
-  standstill::mark standing_{0};
-  atomic<thread_state*> seated_{nullptr};  // the state of its thread, once it runs
+  standstill::mark stopped_phase_{0};
+  atomic<thread_state*> thread_state_{nullptr};  // the state of its thread, once it runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> departed_{0};
-  bool in_motion_ = false;  // this and stay_: under the mutex of the standstill
-  stack_probe::activity_mark stay_{};
+  bool in_motion_ = false;  // this and recorded_: under the mutex of the standstill
+  stack_probe::activity_mark recorded_{};
   std::unique_ptr<stack_probe> probe_;  // constant once the thread runs
   system_thread thread_;
 };

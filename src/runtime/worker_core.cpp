@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t largest_theft = 256;
 constexpr duration worth_a_wake = std::chrono::microseconds(8);
-constexpr std::size_t many = 8;                   // coroutines of a microsecond each take as long
-constexpr std::size_t pushes_between_looks = 16;  // at the clock
+constexpr std::size_t many = 8;                   // coroutines of a microsecond each take as long as a wake
+constexpr std::size_t pushes_between_looks = 16;  // pushes between two reads of the clock
 
 }  // namespace
 
@@ -20,35 +20,35 @@ void pool_core::wake_one() noexcept {
 }
 
 void pool_core::arm_watch() noexcept {
-  // ORDER: release, pairs with the load in watch_rung().
-  watch_bell.fetch_add(1, std::memory_order_release);
-  futex_wake_all(watch_bell);
+  // ORDER: release, pairs with the load in read_watch_epoch().
+  watch_epoch.fetch_add(1, std::memory_order_release);
+  futex_wake_all(watch_epoch);
 }
 
-// If a worker arms the observer after rests(), the bell has changed since `rung` was read, and the wait returns.
-void pool_core::pause(idle_workers::observer self, std::uint32_t rung, duration period) noexcept {
-  if (idle.rests(self)) futex_wait(watch_bell, rung);
-  else static_cast<void>(futex_wait_until(watch_bell, rung, deadline_after(steady_clock().now(), period)));
+// If a worker arms the observer after rests(), watch_epoch differs from `epoch`, and the wait returns.
+void pool_core::pause(idle_workers::observer self, std::uint32_t epoch, duration period) noexcept {
+  if (idle.rests(self)) futex_wait(watch_epoch, epoch);
+  else static_cast<void>(futex_wait_until(watch_epoch, epoch, deadline_after(steady_clock().now(), period)));
 }
 
 bool pool_core::has_work() const noexcept {
   if (!injected.empty()) return true;
-  for (const worker_core* one : cores) {
-    if (one->has_surplus()) return true;
+  for (const worker_core* worker : cores) {
+    if (worker->has_surplus()) return true;
   }
   return false;
 }
 
-// --- looking for work
+// --- search for work
 
 worker_core::worker_core(pool_core& pool, inbox& mail, run_queue& ready) noexcept
     : shared_(pool),
       mail_(mail),
       bound_(ready),
       next_victim_(pool.cores.size() + 1),
-      stealable_(pool.idle.wanted()),
-      forks_(pool.idle.wanted()) {
-  pool.cores.push_back(this);  // there is room
+      stealable_(pool.idle.can_wake()),
+      forks_(pool.idle.can_wake()) {
+  pool.cores.push_back(this);  // reserved
 }
 
 worker_core::search worker_core::find_work() noexcept {
@@ -70,12 +70,12 @@ worker_core::search worker_core::find_work() noexcept {
 
 bool worker_core::steal_from(worker_core& victim) noexcept {
   if (&victim == this) return false;
-  std::array<std::coroutine_handle<>, largest_theft> loot;
-  const std::size_t least = victim.least_loot();
+  std::array<std::coroutine_handle<>, largest_theft> stolen;
+  const std::size_t least = victim.steal_threshold();
   if (victim.stealable_.in_reach() < least) return false;
-  const std::size_t room = stealable_.make_room(loot.size());
-  const std::size_t count = victim.stealable_.steal(std::span(loot).first(room), least);
-  for (std::size_t i = 0; i < count; ++i) static_cast<void>(stealable_.try_push(loot[i]));  // there is room
+  const std::size_t capacity = stealable_.make_room(stolen.size());
+  const std::size_t count = victim.stealable_.steal(std::span(stolen).first(capacity), least);
+  for (std::size_t i = 0; i < count; ++i) static_cast<void>(stealable_.try_push(stolen[i]));  // there is capacity
   stolen_.add(count);
   return count != 0;
 }
@@ -93,17 +93,17 @@ void worker_core::found_work() noexcept {
   searching_ = false;
   const auto [last, alone] = shared_.idle.end_search();
   if (!last) return;
-  // ORDER: forbids that the look at the queues comes before the end of the search, against those who post.
+  // ORDER: forbids the check of the queues before the end of the search, against threads that post.
   if (alone) fence(std::memory_order_seq_cst);
   if (!alone || shared_.has_work()) shared_.wake_one();
 }
 
 // --- sleeping
 
-// After the announcement of its sleep.
+// Called after the announcement of the sleep.
 bool worker_core::finds_work(bool others_awake) const noexcept {
   if (others_awake) heavy_fence();
-  // ORDER: forbids that the look at the queues comes before the announcement, against those that post from outside.
+  // ORDER: forbids the check of the queues before the announcement, against threads that post from outside.
   else fence(std::memory_order_seq_cst);
   return shared_.has_work();
 }
@@ -121,7 +121,7 @@ void worker_core::offer_if_late() noexcept {
   if (has_many() || (pushes_++ % pushes_between_looks == 0 && turn_is_late())) shared_.wake_one();
 }
 
-// A turn that nobody slept beside so far begins with the first look.
+// If no other worker slept at its begin, the turn counts from the first read of the clock.
 bool worker_core::turn_is_late() noexcept {
   const time_point present = shared_.turn_clock->now();
   if (turn_began_ == unknown) turn_began_ = present;

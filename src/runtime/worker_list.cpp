@@ -15,24 +15,24 @@ worker_list::worker_list(executor& home_of_runtime, spawn_target& target_of_runt
 
 bool worker_list::is_inside() const noexcept { return present_worker() || this_thread().serves == &home; }
 
-// A worker that waits for its turn to ask halts for the thread that asks.
+// A worker that waits to become the requester halts for the present requester.
 std::uint32_t worker_list::bring_to_a_standstill() noexcept {
-  worker* const asking = present_worker();
-  std::uint32_t phase = asking ? still.try_begin() : still.begin();
+  worker* const requester = present_worker();
+  std::uint32_t phase = requester ? still.try_begin() : still.begin();
   while (phase == 0) {
-    asking->halt();
+    requester->halt();
     halt_if_asked();
-    std::this_thread::yield();  // the watch may be at it, for a moment
+    std::this_thread::yield();  // the watch may prevent it, for a moment
     phase = still.try_begin();
   }
   for (auto& owner : workers) owner->nudge();
   return phase;
 }
 
-// Whether a worker stands still, or does so in time.
-bool worker_list::stands(std::size_t index, std::uint32_t phase, time_point until) noexcept {
+// Whether the worker has stopped, or stops in time.
+bool worker_list::wait_stopped(std::size_t index, std::uint32_t phase, time_point until) noexcept {
   const worker& owner = at(index);
-  return &owner == present_worker() || standstill::stands(owner.standing(), phase, until);
+  return &owner == present_worker() || standstill::wait_stopped(owner.stopped_phase(), phase, until);
 }
 
 }}}  // namespace hocket::detail

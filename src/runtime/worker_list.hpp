@@ -1,4 +1,4 @@
-// The workers of a runtime, for the threads that look at them: the watch, the stall detector, a dump.
+// The workers of a runtime, for the threads that inspect them: the watch, the stall detector, a dump.
 #pragma once
 #include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/core/thread/seam/current.hpp>
@@ -15,7 +15,7 @@ struct worker_list : worker_pool {
   // Starts no thread. Throws bad_alloc.
   worker_list(executor& home, spawn_target& target, const runtime_options& options, std::size_t count);
 
-  // Workers, in turn.
+  // The worker with this index, modulo their number.
   worker& at(std::size_t index) noexcept { return *workers[index % workers.size()]; }
 
   // The worker that runs on this thread; null: none of these workers.
@@ -27,8 +27,8 @@ struct worker_list : worker_pool {
   // the coroutines.
   bool is_inside() const noexcept;
 
-  // Calls visit(coroutine) for the coroutine to which the context `running` of another thread belongs. It does not end
-  // meanwhile. Null: the coroutine is unknown.
+  // Calls visit(coroutine) for the coroutine of the context `running` of another thread. It does not end during the
+  // call. Null: the coroutine is unknown.
   template <class F>
   void with_coroutine(const context* running, F visit) noexcept {
     const void* const coroutine = context::coroutine_of(running);
@@ -43,7 +43,7 @@ struct worker_list : worker_pool {
 
   // Returns the phase; still.end() ends it.
   std::uint32_t bring_to_a_standstill() noexcept;
-  [[nodiscard]] bool stands(std::size_t index, std::uint32_t phase, time_point until) noexcept;
+  [[nodiscard]] bool wait_stopped(std::size_t index, std::uint32_t phase, time_point until) noexcept;
 
   std::vector<std::unique_ptr<worker>> workers;  // constant after construction
 };

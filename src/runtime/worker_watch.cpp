@@ -14,7 +14,7 @@ worker_watch::worker_watch(worker_list& pool)
     : pool_(pool), seen_(pool.workers.size(), slept), thread_([this] { run(); }) {}
 
 worker_watch::~worker_watch() {
-  // ORDER: relaxed, pairs with the load in run(): the bell orders it.
+  // ORDER: relaxed, pairs with the load in run(): the epoch of the watch orders it.
   over_.store(true, std::memory_order_relaxed);
   pool_.arm_watch();
   join(thread_);
@@ -25,28 +25,28 @@ void worker_watch::run() noexcept {
   name_this_thread(pool_.name, "watch");
   set_mask_of_library_thread();
   for (;;) {
-    const std::uint32_t rung = pool_.watch_rung();
-    // ORDER: relaxed, pairs with the store in the destructor: the bell orders it.
+    const std::uint32_t epoch = pool_.read_watch_epoch();
+    // ORDER: relaxed, pairs with the store in the destructor: the epoch of the watch orders it.
     if (over_.load(std::memory_order_relaxed)) return;
-    pool_.pause_watch(rung, period);
-    look();
+    pool_.pause_watch(epoch, period);
+    check_workers();
   }
 }
 
-void worker_watch::look() noexcept {
-  const primitive::locked guard(looks_);
-  if (!pool_.still.try_hold_off()) return;
-  for (std::size_t i = 0; i < seen_.size(); ++i) look_at(i);
-  if (pool_.has_work()) pool_.wake_one();  // without a fence: what is overlooked is seen at the next look
-  pool_.still.go_on();
+void worker_watch::check_workers() noexcept {
+  const primitive::locked guard(mutex_);
+  if (!pool_.still.try_prevent()) return;
+  for (std::size_t i = 0; i < seen_.size(); ++i) check_worker(i);
+  if (pool_.has_work()) pool_.wake_one();  // without a fence: the next check finds what this one misses
+  pool_.still.allow();
 }
 
-void worker_watch::look_at(std::size_t index) noexcept {
-  worker& one = pool_.at(index);
-  const std::size_t turns = one.sleeps() ? slept : one.turns();
+void worker_watch::check_worker(std::size_t index) noexcept {
+  worker& watched = pool_.at(index);
+  const std::size_t turns = watched.sleeps() ? slept : watched.turns();
   const bool stuck = std::exchange(seen_[index], turns) == turns && turns != slept;
-  one.set_stuck(stuck);
-  if (stuck) one.help(&pool_.time == &steady_clock());
+  watched.set_stuck(stuck);
+  if (stuck) watched.help(&pool_.time == &steady_clock());
 }
 
 }}}  // namespace hocket::detail

@@ -1,4 +1,4 @@
-// The depot's side of lending: magazines, runs, slabs, and what pools do with them.
+// stack_depot, loans to pools: magazines, runs, slabs.
 #include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
@@ -34,13 +34,13 @@ void magazine::free(magazine* self) noexcept { ::operator delete(self); }
 // --- warm stacks
 
 std::size_t stack_depot::warm() const noexcept {
-  // ORDER: relaxed, pairs with nothing: it is written under the lock that the caller holds.
+  // ORDER: relaxed, pairs with nothing: written under the lock, which the caller holds.
   return warm_.load(std::memory_order_relaxed);
 }
 
 void stack_depot::set_warm(std::size_t count) noexcept {
   lowest_ = std::min(lowest_, count);
-  // ORDER: relaxed, pairs with the load in has_warm(): a look without the lock.
+  // ORDER: relaxed, pairs with the load in has_warm(): a hint without the lock.
   warm_.store(count, std::memory_order_relaxed);
 }
 
@@ -86,15 +86,15 @@ std::error_code stack_depot::lend_run(detail::stack_run& run, std::size_t max_st
   return {};
 }
 
-// Doubles: few mappings for many stacks, little address space for few. A slab stays below `slab_bytes`, unless one
-// stack alone is larger.
+// Doubles the number of stacks: many stacks need few mappings, and few stacks need little address space. A slab is
+// smaller than `slab_bytes`, unless it has one larger stack.
 std::error_code stack_depot::grow() noexcept {
   std::size_t count = std::min(
       {std::max(first_slab, total_), stack_slab::most, std::max<std::size_t>(1, slab_bytes / geometry_.stride)});
   if (options_.layout == stack_layout::dense) count = std::bit_floor(count);  // so that huge pages end with it
   if (limit_ != unlimited) count = std::min(count, limit_ > total_ ? limit_ - total_ : 1);
   auto slab = stack_slab::create(*this, geometry_, options_, count, total_);
-  while (!slab && count > 1)  // memory is scarce: take what is there
+  while (!slab && count > 1)  // memory is scarce: try a smaller slab
     slab = stack_slab::create(*this, geometry_, options_, count /= 2, total_);
   if (!slab) return slab.error();
   if (!make_magazines((total_ + (*slab)->count()) / rounds_ + 3)) {
@@ -112,10 +112,13 @@ std::error_code stack_depot::grow() noexcept {
 
 bool stack_depot::make_magazines(std::size_t needed) noexcept {
   while (magazines_ < needed) {
-    magazine* made = magazine::make(rounds_);
-    if (!made) return free_surplus_magazines(), false;
-    if (filling_) push(empty_, made);
-    else filling_ = made;
+    magazine* created = magazine::make(rounds_);
+    if (!created) {
+      free_surplus_magazines();
+      return false;
+    }
+    if (filling_) push(empty_, created);
+    else filling_ = created;
     ++magazines_;
   }
   return true;
@@ -141,158 +144,159 @@ result<detail::free_stack> stack_depot::take_stack() noexcept {
   return stack;
 }
 
-// One that this pool gave itself, if it is among the last few.
-detail::magazine* stack_depot::pop_full(const detail::pool_stock& stock) noexcept {
+// Prefers a magazine that this pool returned, if it is one of the last few.
+detail::magazine* stack_depot::pop_full(const detail::magazine_cache& cache) noexcept {
   constexpr int few = 16;
   magazine** at = &full_;
   for (int i = 0; i < few && *at; ++i, at = &(*at)->next)
-    if ((*at)->last_pool == &stock) return pop(*at);
+    if ((*at)->last_pool == &cache) return pop(*at);
   return pop(full_);
 }
 
-// A whole magazine, where the limit is not near.
-void stack_depot::lend_magazine(detail::pool_stock& stock) noexcept {
-  std::swap(stock.loaded, filling_);
-  if (stock.loaded->count == 0) {
-    push(empty_, stock.loaded);
-    stock.loaded = pop_full(stock);
+// Lends a whole magazine. The limit must not be near.
+void stack_depot::lend_magazine(detail::magazine_cache& cache) noexcept {
+  std::swap(cache.loaded, filling_);
+  if (cache.loaded->count == 0) {
+    push(empty_, cache.loaded);
+    cache.loaded = pop_full(cache);
   }
-  set_warm(warm() - stock.loaded->count);
-  count_in_use(stock.loaded->count);
-  if (full_)  // most likely the next to go: what the pool will read of it first
+  set_warm(warm() - cache.loaded->count);
+  count_in_use(cache.loaded->count);
+  if (full_)  // most likely the next loan: prefetches the entries that its pool reads first
     for (std::size_t i = rounds_; i + 16 > rounds_ && i != 0; i -= std::min<std::size_t>(i, 4))
       prefetch(full_->begin() + i - 1);
 }
 
-std::error_code stack_depot::lend_some(detail::pool_stock& stock) noexcept {
-  if (stock.run.remaining && warm() == 0) return {};
-  const std::size_t left = limit_ - std::min(limit_, counts_.in_use);
-  const bool near = left < rounds_;
-  if (crowded_ || left == 0 || (near && warm() != 0)) {
-    auto one = take_stack();
-    if (!one) return one.error();
-    stock.loaded->push(*one);
+std::error_code stack_depot::lend_some(detail::magazine_cache& cache) noexcept {
+  if (cache.run.remaining && warm() == 0) return {};
+  const std::size_t remaining = limit_ - std::min(limit_, counts_.in_use);
+  const bool near = remaining < rounds_;
+  if (crowded_ || remaining == 0 || (near && warm() != 0)) {
+    auto taken = take_stack();
+    if (!taken) return taken.error();
+    cache.loaded->push(*taken);
   } else if (warm() == 0) {
-    return lend_run(stock.run, std::min(run_size_, left));
+    return lend_run(cache.run, std::min(run_size_, remaining));
   } else {
-    lend_magazine(stock);
+    lend_magazine(cache);
   }
   return {};
 }
 
-std::error_code stack_depot::lend(detail::pool_stock& stock) noexcept {
+std::error_code stack_depot::lend(detail::magazine_cache& cache) noexcept {
   std::error_code error;
   {
     locked guard(mutex_);
     tick();
-    error = lend_some(stock);
+    error = lend_some(cache);
     if (error) ++counts_.refusals;
     renew_crowded();
-    renew(stock);
+    renew(cache);
   }
   give_back(1);
   return error;
 }
 
-void stack_depot::exchange_full(detail::pool_stock& stock) noexcept {
+void stack_depot::exchange_full(detail::magazine_cache& cache) noexcept {
   {
     locked guard(mutex_);
     tick();
-    counts_.in_use -= stock.before->count;
-    set_warm(warm() + stock.before->count);
-    stock.before->last_pool = &stock;
-    push(full_, stock.before);
-    stock.before = pop(empty_);
-    renew(stock);
+    counts_.in_use -= cache.before->count;
+    set_warm(warm() + cache.before->count);
+    cache.before->last_pool = &cache;
+    push(full_, cache.before);
+    cache.before = pop(empty_);
+    renew(cache);
   }
   give_back(1);
 }
 
-void stack_depot::put_all(detail::pool_stock& stock) noexcept {
-  for (magazine* from : {stock.before, stock.loaded}) {
+void stack_depot::put_all(detail::magazine_cache& cache) noexcept {
+  for (magazine* from : {cache.before, cache.loaded}) {
     counts_.in_use -= from->count;
     for (std::size_t i = 0; i < from->count; ++i) push_warm(from->begin()[i]);
     from->count = 0;
   }
-  if (!stock.run.remaining) return;
-  counts_.in_use -= static_cast<std::size_t>(std::popcount(stock.run.remaining));
-  stock.run.slab->put(stock.run);
-  update_oldest_free(*stock.run.slab);
-  stock.run = {};
+  if (!cache.run.remaining) return;
+  counts_.in_use -= static_cast<std::size_t>(std::popcount(cache.run.remaining));
+  cache.run.slab->put(cache.run);
+  update_oldest_free(*cache.run.slab);
+  cache.run = {};
 }
 
-void stack_depot::take_all(detail::pool_stock& stock) noexcept {
+void stack_depot::take_all(detail::magazine_cache& cache) noexcept {
   stack_waiter* served = nullptr;
   {
     locked guard(mutex_);
-    put_all(stock);
+    put_all(cache);
     tick();
     served = serve();
     renew_crowded();
-    renew(stock);
+    renew(cache);
   }
   wake(served);
 }
 
-void stack_depot::take_all_if_crowded(detail::pool_stock& stock) noexcept {
+void stack_depot::take_all_if_crowded(detail::magazine_cache& cache) noexcept {
   stack_waiter* served = nullptr;
   {
     locked guard(mutex_);
     if (!crowded_) return;
-    put_all(stock);
+    put_all(cache);
     served = serve();
     renew_crowded();
-    renew(stock);
+    renew(cache);
   }
   wake(served);
 }
 
 // --- pools
 
-bool stack_depot::enroll(detail::pool_stock& stock) noexcept {
-  stock.loaded = magazine::make(rounds_);
-  stock.before = magazine::make(rounds_);
-  if (!stock.loaded || !stock.before) {
-    magazine::free(stock.loaded);
-    magazine::free(stock.before);
+bool stack_depot::enroll(detail::magazine_cache& cache) noexcept {
+  cache.loaded = magazine::make(rounds_);
+  cache.before = magazine::make(rounds_);
+  if (!cache.loaded || !cache.before) {
+    magazine::free(cache.loaded);
+    magazine::free(cache.before);
     return false;
   }
   locked guard(mutex_);
-  pools_.push_back(stock);
+  pools_.push_back(cache);
   ++pool_count_;
   renew_crowded();
-  renew(stock);
+  renew(cache);
   return true;
 }
 
-void stack_depot::leave(detail::pool_stock& stock) noexcept {
-  take_all(stock);
+void stack_depot::leave(detail::magazine_cache& cache) noexcept {
+  take_all(cache);
   {
     locked guard(mutex_);
-    list<detail::pool_stock>::erase(stock);
+    list<detail::magazine_cache>::erase(cache);
     --pool_count_;
     renew_crowded();
   }
-  magazine::free(stock.loaded);
-  magazine::free(stock.before);
+  magazine::free(cache.loaded);
+  magazine::free(cache.before);
 }
 
-// Near the limit, what pools keep free could be all that there is. (It can be beyond the limit when that was lowered.)
+// Near the limit, the free stacks in pools may be all that are left. (After a lower limit is set, the use can exceed
+// it.)
 void stack_depot::renew_crowded() noexcept {
   const std::size_t reach = pool_count_ > 1 ? pool_count_ * (2 * rounds_ + run_size_) : 0;
   const bool near = pool_count_ > 1 ? counts_.in_use + reach >= limit_ : counts_.in_use > limit_;
   const bool now = first_waiter_ || near;
   if (now == std::exchange(crowded_, now) || !now) return;
-  for (detail::pool_stock& stock : pools_) {
+  for (detail::magazine_cache& cache : pools_) {
     // ORDER: relaxed, pairs with the load in stack_pool::release(): see "a wake-up is lost".
-    stock.full.store(0, std::memory_order_relaxed);
+    cache.full.store(0, std::memory_order_relaxed);
   }
 }
 
-void stack_depot::renew(detail::pool_stock& stock) noexcept {
-  const auto end = reinterpret_cast<std::uintptr_t>(stock.loaded->begin() + rounds_);
-  // ORDER: relaxed, pairs with the load in stack_pool::release(): its own thread's.
-  stock.full.store(crowded_ ? 0 : end, std::memory_order_relaxed);
+void stack_depot::renew(detail::magazine_cache& cache) noexcept {
+  const auto end = reinterpret_cast<std::uintptr_t>(cache.loaded->begin() + rounds_);
+  // ORDER: relaxed, pairs with the load in stack_pool::release(), on the same thread.
+  cache.full.store(crowded_ ? 0 : end, std::memory_order_relaxed);
 }
 
 }}  // namespace hocket

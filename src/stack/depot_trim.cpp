@@ -1,11 +1,14 @@
-// The depot's other half: what is not needed is given back.
+// stack_depot, trimming: returns memory that was not used for a period.
 //
-// 1. end_period(): what of the warm stacks nobody needed for a period is condemned: all warm stacks go back to their
-//    slabs, as dirty ones, and as many as shall stay warm are taken out again from the oldest slabs. So those that stay
-//    do not keep many slabs mapped, as a choice by recency would. Linear in the warm stacks, a few nanoseconds each.
-// 2. give_back(): under the lock, a batch is picked: a slab that is wholly free, or the dirty stacks of one word of a
-//    slab's map, from the newest slab on; without the lock it is unmapped or its pages are dropped; under the lock
-//    again, the stacks are cold. So nobody waits for the system, and several threads may be at it.
+// 1. end_period() condemns the warm stacks that no pool used in the period. All warm stacks return to their slabs, as
+//    dirty ones; then as many as may stay warm are taken from the oldest slabs. So the warm stacks occupy few slabs; a
+//    choice by recency would keep many slabs mapped. Linear in the warm stacks, a few nanoseconds each.
+// 2. give_back() works in batches: a free slab, or the dirty stacks of one word of a slab's map, from the newest slab
+// on.
+//      under the lock      picks a batch
+//      without the lock    unmaps the slab, or discards the pages
+//      under the lock      returns the stacks, now cold
+//    So no thread waits for the system under the lock, and several threads can work at the same time.
 #include <hocket/base/clock.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
@@ -51,11 +54,11 @@ void stack_depot::end_period(time_point now) noexcept {
 }
 
 void stack_depot::condemn(std::size_t keep) noexcept {
-  // Else it shares pages, which only a whole slab gives back.
+  // Stacks that share pages return them only with the whole slab.
   const bool dirty = geometry_.stride % page_size() == 0 && !geometry_.shared;
   for (; warm() != 0;) {
     const free_stack stack = pop_warm();
-    stack_slab& slab = stack_slab::of(stack);
+    stack_slab& slab = stack_slab::slab_of(stack);
     slab.put(stack, dirty);
     counts_.dirty += dirty;
     update_oldest_free(slab);
@@ -99,7 +102,7 @@ void stack_depot::drop(stack_slab& slab) noexcept {
 }
 
 void stack_depot::give_back(std::size_t batches) noexcept {
-  // ORDER: relaxed, pairs with the stores in condemn() and pick(): who misses it leaves the work to others.
+  // ORDER: relaxed, pairs with the stores in condemn() and pick(): a thread that misses it leaves the work to others.
   for (; batches != 0 && work_.load(std::memory_order_relaxed); --batches) {
     batch next;
     {
@@ -149,19 +152,19 @@ duration stack_depot::maintain() noexcept {
 
 // --- statistics
 
-// Looks at the pages of a sample of the stacks that have any.
+// Counts the resident pages of a sample of the stacks that have pages.
 std::size_t stack_depot::estimate_committed() const noexcept {
   const std::size_t with_pages = counts_.in_use + warm() + counts_.dirty;
   const std::size_t step = with_pages / sample + 1;
-  std::size_t looked_at = 0, bytes = 0, cells = 0, at = 0;
+  std::size_t sampled = 0, bytes = 0, cells = 0, index = 0;
   for (const stack_slab* slab = oldest_; slab; slab = slab->newer) {
     cells += slab->count() * stack_slab::cell_size;
-    for (at = slab->next_made(0); at < slab->count(); at = slab->next_made(at + step)) {
-      bytes += resident_bytes(slab->pages(at));
-      ++looked_at;
+    for (index = slab->next_initialized(0); index < slab->count(); index = slab->next_initialized(index + step)) {
+      bytes += resident_bytes(slab->pages(index));
+      ++sampled;
     }
   }
-  return looked_at ? bytes / looked_at * with_pages + cells : 0;
+  return sampled ? bytes / sampled * with_pages + cells : 0;
 }
 
 depot_statistics stack_depot::numbers() const noexcept {

@@ -1,4 +1,4 @@
-// The depot without a pool: single stacks, and those who wait for one.
+// stack_depot without a pool: single stacks, and waiters for a stack.
 #include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/stack/stack_depot.hpp>
 
@@ -10,13 +10,13 @@ using namespace detail;
 
 result<stack_ref> stack_depot::acquire() noexcept {
   locked guard(mutex_);
-  auto one = take_stack();
+  auto taken = take_stack();
   renew_crowded();
-  if (!one) {
+  if (!taken) {
     ++counts_.refusals;
-    return failure(one.error());
+    return failure(taken.error());
   }
-  const stack_ref stack = geometry_.stack(*one);
+  const stack_ref stack = geometry_.stack(*taken);
   unpoison_memory(stack.low, stack.size());
   return stack;
 }
@@ -56,14 +56,14 @@ void stack_depot::erase_waiter(stack_waiter& waiter) noexcept {
 stack_depot::enlisted stack_depot::wait(stack_waiter& waiter) noexcept {
   locked guard(mutex_);
   if (!first_waiter_) {
-    if (auto one = take_stack()) {
-      const stack_ref stack = geometry_.stack(*one);
+    if (auto taken = take_stack()) {
+      const stack_ref stack = geometry_.stack(*taken);
       unpoison_memory(stack.low, stack.size());
       renew_crowded();
       return {enlisting::served, stack};
-    } else if (one.error() != std::errc::resource_unavailable_try_again || limit_ == 0) {
+    } else if (taken.error() != std::errc::resource_unavailable_try_again || limit_ == 0) {
       ++counts_.refusals;
-      return {enlisting::failed, {}, one.error()};
+      return {enlisting::failed, {}, taken.error()};
     }
   }
   push_waiter(waiter);
@@ -80,15 +80,15 @@ bool stack_depot::withdraw(stack_waiter& waiter) noexcept {
   return true;
 }
 
-// As many as can be: each is out of the line, with its stack.
+// Gives a stack to each waiter, in order, until no stack is left. Returns the list of served waiters, out of the queue.
 stack_waiter* stack_depot::serve() noexcept {
   stack_waiter* first = nullptr;
   for (stack_waiter** last = &first; first_waiter_;) {
-    auto one = take_stack();
-    if (!one) break;
+    auto taken = take_stack();
+    if (!taken) break;
     stack_waiter& waiter = *first_waiter_;
     erase_waiter(waiter);
-    waiter.stack_ = *one;
+    waiter.stack_ = *taken;
     waiter.next_ = nullptr;
     *last = &waiter;
     last = &waiter.next_;

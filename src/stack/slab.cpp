@@ -10,7 +10,7 @@ namespace {
 
 using word = stack_slab::word;
 
-// The lowest `count` of the bits that are set.
+// The lowest `count` set bits.
 word lowest(word bits, std::size_t count) noexcept {
   word rest = bits;
   while (rest && count--) rest &= rest - 1;
@@ -45,10 +45,10 @@ std::error_code stack_slab::lend(stack_run& run, std::size_t most_stacks, std::s
   const std::size_t first = at * word_bits;
   word taken = commit({this, first, lowest(free_[at], most_stacks)});
   if (!taken) return std::make_error_code(std::errc::not_enough_memory);
-  const std::size_t upto = first + word_bits - static_cast<std::size_t>(std::countl_zero(taken));
+  const std::size_t end = first + word_bits - static_cast<std::size_t>(std::countl_zero(taken));
   std::error_code error;
-  if (upto > made()) error = make(upto, unguarded);
-  if (upto > made()) taken &= made() > first ? below(made() - first) : 0;
+  if (end > initialized()) error = initialize(end, unguarded);
+  if (end > initialized()) taken &= initialized() > first ? below(initialized() - first) : 0;
   if (!taken) return error;
   free_[at] &= ~taken;
   free_count_ -= ones(taken);
@@ -58,31 +58,34 @@ std::error_code stack_slab::lend(stack_run& run, std::size_t most_stacks, std::s
   return {};
 }
 
-// One guard is that of all, and is made for the first ones.
+// All stacks share one guard, which the first loan makes.
 guard_report stack_slab::guard_shared(memory_range guard, std::size_t count) const noexcept {
-  if (made() != 0) return {count, 0, {}};
+  if (initialized() != 0) return {count, 0, {}};
   guard_report report = guard_pages(&guard, 1);
   return {report.guarded * count, report.split, report.error};
 }
 
-// Makes the stacks below `upto`, at most 64 of them, as far as guards are to be had.
-std::error_code stack_slab::make(std::size_t upto, std::size_t& unguarded) noexcept {
-  if (protection_ == guard::canary) return set_made(upto), std::error_code{};
-  const std::uint32_t before = made();
-  // ORDER: relaxed, pairs with nothing: it is written under the lock.
+// Initializes the stacks below `end`, at most 64 of them. With guard::required it stops at the first refused guard.
+std::error_code stack_slab::initialize(std::size_t end, std::size_t& unguarded) noexcept {
+  if (protection_ == guard::canary) {
+    set_initialized(end);
+    return {};
+  }
+  const std::uint32_t before = initialized();
+  // ORDER: relaxed, pairs with nothing: written under the lock.
   const std::uint32_t guarded = guarded_.load(std::memory_order_relaxed);
   guard_report report{0, 0, {}};
   if (guarded == before) {
     std::array<memory_range, word_bits> guards;
-    for (std::size_t i = before; i < upto; ++i) guards[i - before] = {low_end(i), geometry_.guard};
-    report = geometry_.shared ? guard_shared(guards[0], upto - before) : guard_pages(guards.data(), upto - before);
+    for (std::size_t i = before; i < end; ++i) guards[i - before] = {low_end(i), geometry_.guard};
+    report = geometry_.shared ? guard_shared(guards[0], end - before) : guard_pages(guards.data(), end - before);
   }
   split_ += static_cast<std::uint32_t>(report.split);
-  // ORDER: relaxed, pairs with the load in at(): whoever asks about a stack was lent it after this, under the lock.
+  // ORDER: relaxed, pairs with the load in at(): the reader's stack was lent after this store, under the lock.
   guarded_.store(guarded + static_cast<std::uint32_t>(report.guarded), std::memory_order_relaxed);
-  const std::size_t without = upto - before - report.guarded;
+  const std::size_t without = end - before - report.guarded;
   if (protection_ == guard::preferred) unguarded += without;
-  set_made(protection_ == guard::preferred ? upto : upto - without);
+  set_initialized(protection_ == guard::preferred ? end : end - without);
   return report.error;
 }
 
@@ -99,7 +102,7 @@ void stack_slab::put(const stack_run& run) noexcept {
   free_count_ += ones(run.remaining);
 }
 
-// --- giving back
+// --- trimming
 
 stack_run stack_slab::take_dirty() noexcept {
   std::size_t at = 0;
@@ -123,8 +126,8 @@ free_stack stack_slab::take_first_dirty() noexcept {
   return this->at(at * word_bits + static_cast<std::size_t>(std::countr_zero(bit)));
 }
 
-std::size_t stack_slab::next_made(std::size_t index) const noexcept {
-  for (; index < made(); ++index) {
+std::size_t stack_slab::next_initialized(std::size_t index) const noexcept {
+  for (; index < initialized(); ++index) {
     const word bit = word{1} << index % word_bits;
     if (!(free_[index / word_bits] & bit) || (dirty_[index / word_bits] & bit)) return index;
   }
@@ -134,7 +137,7 @@ std::size_t stack_slab::next_made(std::size_t index) const noexcept {
 // --- one stack
 
 free_stack stack_slab::at(std::size_t index) const noexcept {
-  // ORDER: relaxed, pairs with the store in make(): the stack was made before it was lent.
+  // ORDER: relaxed, pairs with the store in initialize(): a stack is initialized before it is lent.
   const bool canary = index >= guarded_.load(std::memory_order_relaxed);
   auto cells = reinterpret_cast<std::uintptr_t>(this) + (head_cells + index) * cell_size;
   return {cells + static_cast<std::uintptr_t>(canary), top(index)};
@@ -142,7 +145,7 @@ free_stack stack_slab::at(std::size_t index) const noexcept {
 
 void* stack_slab::cell_at(std::uintptr_t address) const noexcept {
   const std::size_t index = (address - reinterpret_cast<std::uintptr_t>(stacks_)) / geometry_.stride;
-  if (geometry_.shared || index >= made()) return nullptr;
+  if (geometry_.shared || index >= initialized()) return nullptr;
   return reinterpret_cast<void*>(at(index).cell & ~std::uintptr_t{1});
 }
 

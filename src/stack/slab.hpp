@@ -1,17 +1,22 @@
-// One slab: one mapping with equal stacks and, in front of them, their cells.
+// A slab: a mapping with stacks of one size and, before them, their cells.
 //
 //     | head | cells, 64 bytes each | ... | stack 0 | stack 1 | ...
 //     ^ aligned to 64 KiB, so that masking a cell's address gives the head
 //
 // A control block lives in a cell, apart from the stack, so that a scan over many coroutines touches little memory.
 //
-// Two maps, a bit for each stack: `free`, those that are here (dirty or cold), and of them the `dirty` ones. Stacks are
-// *made* in order, which decides whether they have a guard page: those below `guarded_` have one, the others a canary.
-// Once a guard could not be had, no later stack of the slab gets one, so that one number tells.
+// Two bitmaps, with a bit for each stack:
 //
-// The depot's lock guards everything but the constants and two numbers that only grow. `guarded_`: any thread may ask
-// about a stack that was lent, because the stack's side of the border is final. `made_`: cell_at() reads it in a signal
-// handler.
+//   free_    the stack is in the slab: dirty or cold
+//   dirty_   the stack is in the slab, and its pages have been used
+//
+// Stacks are *initialized* in order, at the first loan. That decides their protection: a stack below `guarded_` has a
+// guard page, any other a canary. If the system refuses a guard page, no later stack of the slab gets one, so one
+// number is enough.
+//
+// Access. The depot's lock guards everything but the constants and two numbers that only grow. `guarded_`: any thread
+// may read it for a lent stack, because the protection of that stack is final. `initialized_`: cell_at() reads it in a
+// signal handler.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/stack/stack_depot.hpp>
@@ -33,17 +38,17 @@ class stack_slab {
   using word = std::uint64_t;
   static constexpr word below(std::size_t bit) noexcept { return bit >= word_bits ? ~word{0} : (word{1} << bit) - 1; }
 
-  // `before`: how many stacks the depot's other slabs have, so that the colours go on where they end.
-  // Of the options its layout, protection and source count.
+  // `before`: the number of stacks in the depot's other slabs; the colours continue there. Uses the layout, protection
+  // and source of `options`.
   static result<stack_slab*> create(stack_depot& depot, const stack_geometry& geometry, const stack_options& options,
                                     std::size_t count, std::size_t before) noexcept;
   static void destroy(stack_slab* slab) noexcept;
 
-  static stack_slab& of(const void* cell) noexcept {
+  static stack_slab& slab_of(const void* cell) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(cell);
     return *reinterpret_cast<stack_slab*>(address & ~std::uintptr_t{alignment - 1});
   }
-  static stack_slab& of(free_stack stack) noexcept { return of(reinterpret_cast<void*>(stack.cell)); }
+  static stack_slab& slab_of(free_stack stack) noexcept { return slab_of(reinterpret_cast<void*>(stack.cell)); }
 
   // The depot's links, by age.
   stack_slab* older = nullptr;
@@ -63,20 +68,20 @@ class stack_slab {
   std::size_t free_count() const noexcept { return free_count_; }
   std::size_t dirty_count() const noexcept { return dirty_count_; }
 
-  // Takes up to `most_stacks` that are free out of one word of the map, with their guards. `unguarded` grows by those
-  // that got none. The slab has a free stack.
+  // Takes up to `most_stacks` free stacks out of one word of the map, and protects new ones. Adds the number of stacks
+  // without a guard page to `unguarded`. The slab must have a free stack.
   std::error_code lend(stack_run& run, std::size_t most_stacks, std::size_t& unguarded) noexcept;
 
-  // A stack that comes back: dirty, or as clean as it was.
+  // Returns a stack: dirty, or as clean as it was.
   void put(free_stack stack, bool dirty) noexcept;
   void put(const stack_run& run) noexcept;
 
-  // The dirty ones of one word, out of the maps; put() takes them back, cold.
+  // Takes the dirty stacks of one word out of the maps; put() returns them, cold.
   stack_run take_dirty() noexcept;
-  // The first dirty one, to be warm again.
+  // Takes the first dirty stack, to be warm again.
   free_stack take_first_dirty() noexcept;
 
-  // Gives the pages of a run back to the system or the source. False: not all could be.
+  // Returns the pages of a run to the system or the source. False: some of them were refused.
   bool discard(const stack_run& run) const noexcept;
 
   free_stack at(std::size_t index) const noexcept;
@@ -94,16 +99,17 @@ class stack_slab {
     const auto stacks = reinterpret_cast<std::uintptr_t>(stacks_);
     return address >= stacks && address < reinterpret_cast<std::uintptr_t>(this) + size_;
   }
-  // The cell of the stack, or of its guard page, that holds `address`. Null for shared stacks: nobody's alone.
+  // The cell of the stack that contains `address`, in its guard page, too. Null for shared stacks: they belong to no
+  // single cell.
   void* cell_at(std::uintptr_t address) const noexcept;
-  // The stacks that were lent at least once are those before it; for those who read all cells while nobody runs.
-  std::size_t lent() const noexcept { return made(); }
+  // All stacks that were lent at least once are below this index. For a reader of all cells, while no thread runs.
+  std::size_t lent() const noexcept { return initialized(); }
   void* cell(std::size_t index) noexcept {
     return reinterpret_cast<std::byte*>(this) + (head_cells + index) * cell_size;
   }
   bool is_shared() const noexcept { return geometry_.shared; }
-  // The first stack with pages at or after `index`, for those who count pages: count() if there is none.
-  std::size_t next_made(std::size_t index) const noexcept;
+  // The first stack with pages at or after `index`; count() if there is none.
+  std::size_t next_initialized(std::size_t index) const noexcept;
 
  private:
   std::byte* low_end(std::size_t index) const noexcept {
@@ -115,22 +121,22 @@ class stack_slab {
   std::byte* top(std::size_t index) const noexcept {
     return low_end(index) + geometry_.stride - geometry_.colour(number_ + index);
   }
-  // ORDER: relaxed, pairs with nothing: it is written under the lock, and cell_at() accepts an older number.
-  std::uint32_t made() const noexcept { return made_.load(std::memory_order_relaxed); }
-  void set_made(std::size_t count) noexcept {
+  // ORDER: relaxed, pairs with nothing: written under the lock; cell_at() accepts an older number.
+  std::uint32_t initialized() const noexcept { return initialized_.load(std::memory_order_relaxed); }
+  void set_initialized(std::size_t count) noexcept {
     // ORDER: relaxed, as above.
-    made_.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
+    initialized_.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
   }
-  std::error_code make(std::size_t upto, std::size_t& unguarded) noexcept;
-  // Of the stacks in a run those whose memory there is: all before the first that the source refuses.
-  word commit(const stack_run& wanted) const noexcept;
-  // The pages of a run, those that lie side by side as one range. Returns how many ranges; room for 64.
+  std::error_code initialize(std::size_t end, std::size_t& unguarded) noexcept;
+  // Returns the stacks of a run that have memory now: all before the first one that the source refuses.
+  word commit(const stack_run& run) const noexcept;
+  // The pages of a run; neighbours are one range. Returns the number of ranges; `ranges` has space for 64.
   std::size_t pages_of(const stack_run& run, memory_range* ranges) const noexcept;
-  // How many neighbours are one range. With the guards between them, which discard_pages() does not touch; a source
-  // that uses mprotect would undo them.
+  // The greatest number of neighbours in one range. The range includes the guards between them: discard_pages() leaves
+  // these as they are, but a source that uses mprotect would remove them.
   std::size_t most_at_once() const noexcept { return source_ && geometry_.guard ? 1 : word_bits; }
   struct neighbours;
-  memory_range pages_of(std::size_t first, const neighbours& some) const noexcept;
+  memory_range pages_of(std::size_t first, const neighbours& group) const noexcept;
   void remove_guards() noexcept;
   guard_report guard_shared(memory_range guard, std::size_t count) const noexcept;
   std::size_t index_of(const void* cell) const noexcept {
@@ -146,12 +152,12 @@ class stack_slab {
   const stack_geometry geometry_;
   const std::size_t size_;  // of the mapping
   const std::uint32_t count_;
-  const std::uint32_t number_;  // how many stacks there were before
+  const std::uint32_t number_;  // of stacks in the depot's older slabs
   const guard protection_;
 
   atomic<std::uint32_t> guarded_{0};
-  atomic<std::uint32_t> made_{0};  // lent at least once
-  std::uint32_t split_ = 0;        // of the guarded: by mprotect
+  atomic<std::uint32_t> initialized_{0};  // lent at least once
+  std::uint32_t split_ = 0;               // guards made by mprotect, which splits the mapping
   std::uint32_t free_count_;
   std::uint32_t dirty_count_ = 0;
   alignas(cell_size) word free_[words] = {};

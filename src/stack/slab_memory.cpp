@@ -1,7 +1,7 @@
-// What a slab asks of the system, or of the stack_source whose memory it is.
+// The memory of a slab, from the system or from a stack_source.
 //
-// A source's memory is its owner's before and after: it goes back as it came, without guards, and without the marks of
-// sanitizers and Valgrind. They are taken off, too, where the source may touch memory: in commit() and decommit().
+// The memory of a source returns to its owner as it was: without guards, and without the marks of sanitizers and
+// Valgrind. The marks are also removed before commit() and decommit(), because the source may touch the memory there.
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/base/seam/valgrind.hpp>
@@ -23,48 +23,49 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 using word = stack_slab::word;
 
-// How a slab's memory is divided: the cells, then the stacks.
-struct plan {
+// The layout of a slab's memory: the cells, then the stacks.
+struct slab_layout {
   bool dense;
   bool huge;
   std::size_t cells;
   std::size_t size;      // of both
-  std::size_t at_first;  // of these: what a source commits before the slab is used
+  std::size_t at_first;  // the bytes that a source commits before the first use
 };
 
-// Whether no stack has pages of its own.
+// Whether neighbouring stacks share pages.
 bool shares_pages(const stack_geometry& geometry) noexcept {
   return geometry.shared || geometry.stride % page_size() != 0;
 }
 
-// Stacks on huge pages begin at one: the cells lie right in front of it.
-result<std::byte*> map_of_system(const plan& of) noexcept {
-  const std::size_t before = huge_page - of.cells;
-  auto memory = of.huge ? reserve_memory(before + of.size, huge_page) : reserve_memory(of.size, stack_slab::alignment);
+// Stacks on huge pages begin at a huge page; the cells end there.
+result<std::byte*> map_of_system(const slab_layout& layout) noexcept {
+  const std::size_t before = huge_page - layout.cells;
+  auto memory = layout.huge ? reserve_memory(before + layout.size, huge_page)
+                            : reserve_memory(layout.size, stack_slab::alignment);
   if (!memory) return memory;
   std::byte* first = *memory;
-  if (of.huge) {
+  if (layout.huge) {
     return_memory(first, before);
     first += before;
   }
-  const memory_range stacks{first + of.cells, of.size - of.cells};
-  if (of.dense) prefer_huge_pages(stacks);
+  const memory_range stacks{first + layout.cells, layout.size - layout.cells};
+  if (layout.dense) prefer_huge_pages(stacks);
   else forbid_huge_pages(stacks);
   return first;
 }
 
-// The cells are zero, as in fresh memory: debuggers look at those of stacks that were never used.
-result<std::byte*> map_of_source(stack_source& source, const plan& of) noexcept {
-  auto* const first = static_cast<std::byte*>(source.map(of.size, stack_slab::alignment));
+// Zeroes the cells, as in fresh memory: debuggers read the cells of unused stacks, too.
+result<std::byte*> map_of_source(stack_source& source, const slab_layout& layout) noexcept {
+  auto* const first = static_cast<std::byte*>(source.map(layout.size, stack_slab::alignment));
   if (!first) return failure(std::errc::not_enough_memory);
   expects(reinterpret_cast<std::uintptr_t>(first) % stack_slab::alignment == 0,
           "the map() of a stack_source returned memory that is not aligned",
           "return an address that is a multiple of the alignment which map() is given");
-  if (!source.commit(first, of.at_first)) {
-    source.release(first, of.size);
+  if (!source.commit(first, layout.at_first)) {
+    source.release(first, layout.size);
     return failure(std::errc::not_enough_memory);
   }
-  std::memset(first, 0, of.cells);
+  std::memset(first, 0, layout.cells);
   return first;
 }
 
@@ -75,7 +76,7 @@ void take_marks_off(memory_range range) noexcept {
 
 }  // namespace
 
-// The lowest of a word's bits that are neighbours.
+// The lowest group of neighbouring bits in a word.
 struct stack_slab::neighbours {
   neighbours(word bits, std::size_t longest) noexcept
       : from(static_cast<std::size_t>(std::countr_zero(bits))),
@@ -91,16 +92,16 @@ struct stack_slab::neighbours {
 result<stack_slab*> stack_slab::create(stack_depot& depot, const stack_geometry& geometry, const stack_options& options,
                                        std::size_t count, std::size_t before) noexcept {
   const std::size_t stacks = geometry.stride * (geometry.shared ? 1 : count);
-  plan of{};
-  of.dense = options.layout == stack_layout::dense;
-  of.huge = of.dense && stacks >= huge_page && !options.source;
-  of.cells = of.huge ? alignment : round_up((head_cells + count) * cell_size, page_size());
-  of.size = round_up(of.cells + stacks, page_size());
-  of.at_first = shares_pages(geometry) ? of.size : of.cells;
-  const auto memory = options.source ? map_of_source(*options.source, of) : map_of_system(of);
+  slab_layout layout{};
+  layout.dense = options.layout == stack_layout::dense;
+  layout.huge = layout.dense && stacks >= huge_page && !options.source;
+  layout.cells = layout.huge ? alignment : round_up((head_cells + count) * cell_size, page_size());
+  layout.size = round_up(layout.cells + stacks, page_size());
+  layout.at_first = shares_pages(geometry) ? layout.size : layout.cells;
+  const auto memory = options.source ? map_of_source(*options.source, layout) : map_of_system(layout);
   if (!memory) return failure(memory.error());
   auto* slab = ::new (static_cast<void*>(*memory))
-      stack_slab(depot, geometry, *memory + of.cells, options, of.size, count, before);
+      stack_slab(depot, geometry, *memory + layout.cells, options, layout.size, count, before);
   if (!enter_slab(*slab)) {
     destroy(slab);
     return failure(std::errc::not_enough_memory);
@@ -121,9 +122,9 @@ void stack_slab::destroy(stack_slab* slab) noexcept {
   else return_memory(first, size);
 }
 
-// By one call for all: what lies between them is as it was.
+// One call for all guards; it does not change the memory between them.
 void stack_slab::remove_guards() noexcept {
-  // ORDER: relaxed, pairs with nothing: all stacks came back under the lock.
+  // ORDER: relaxed, pairs with nothing: all stacks were returned under the lock.
   if (guarded_.load(std::memory_order_relaxed) == 0) return;
   const memory_range stacks{stacks_, size_ - static_cast<std::size_t>(stacks_ - reinterpret_cast<std::byte*>(this))};
   std::error_code error = unguard_pages(&stacks, 1);
@@ -134,29 +135,29 @@ void stack_slab::remove_guards() noexcept {
 
 // --- the pages of its stacks
 
-word stack_slab::commit(const stack_run& wanted) const noexcept {
-  if (!source_ || shares_pages(geometry_)) return wanted.remaining;
-  for (word left = wanted.remaining & ~dirty_[wanted.first / word_bits]; left;) {
-    const neighbours next(left, most_at_once());
-    const memory_range range = pages_of(wanted.first, next);
+word stack_slab::commit(const stack_run& run) const noexcept {
+  if (!source_ || shares_pages(geometry_)) return run.remaining;
+  for (word remaining = run.remaining & ~dirty_[run.first / word_bits]; remaining;) {
+    const neighbours next(remaining, most_at_once());
+    const memory_range range = pages_of(run.first, next);
     take_marks_off(range);
-    if (!source_->commit(range.first, range.size)) return wanted.remaining & below(next.from);
-    left &= ~next.all();
+    if (!source_->commit(range.first, range.size)) return run.remaining & below(next.from);
+    remaining &= ~next.all();
   }
-  return wanted.remaining;
+  return run.remaining;
 }
 
-memory_range stack_slab::pages_of(std::size_t first, const neighbours& some) const noexcept {
-  const memory_range lowest = pages(first + some.from);
-  return {lowest.first, lowest.size + (some.length - 1) * geometry_.stride};
+memory_range stack_slab::pages_of(std::size_t first, const neighbours& group) const noexcept {
+  const memory_range lowest = pages(first + group.from);
+  return {lowest.first, lowest.size + (group.length - 1) * geometry_.stride};
 }
 
 std::size_t stack_slab::pages_of(const stack_run& run, memory_range* ranges) const noexcept {
   std::size_t count = 0;
-  for (word left = run.remaining; left;) {
-    const neighbours next(left, most_at_once());
+  for (word remaining = run.remaining; remaining;) {
+    const neighbours next(remaining, most_at_once());
     ranges[count++] = pages_of(run.first, next);
-    left &= ~next.all();
+    remaining &= ~next.all();
   }
   return count;
 }

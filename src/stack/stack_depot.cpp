@@ -20,17 +20,17 @@ namespace {
 
 constexpr std::size_t most_rounds = 256;
 constexpr std::size_t most_run = 64;
-constexpr std::size_t magazine_bytes = std::size_t{16} << 20;  // of stacks that a full magazine may hold
+constexpr std::size_t magazine_bytes = std::size_t{16} << 20;  // of stacks in a full magazine
 
-std::size_t checked_size(std::size_t asked) {
-  if (asked == 0)
+std::size_t checked_size(std::size_t requested) {
+  if (requested == 0)
     throw std::system_error(
         std::make_error_code(std::errc::invalid_argument),
         "hocket: stack_size is 0: give the bytes that the deepest call chain needs (64 KiB is usual)");
-  if (asked > stack_depot::maximum_size)
+  if (requested > stack_depot::maximum_size)
     throw std::system_error(std::make_error_code(std::errc::invalid_argument),
                             "hocket: stack_size is above 1 GiB: is it given in bytes?");
-  return stack_depot::minimum_size << stack_depot::class_of(asked);
+  return stack_depot::minimum_size << stack_depot::class_of(requested);
 }
 
 // The sets of a translation buffer are chosen by the low bits of a page's number. With an even number of pages from one
@@ -127,7 +127,7 @@ void stack_depot::tune(const stack_options& options) noexcept {
 }
 
 time_point stack_depot::now() const noexcept {
-  // ORDER: relaxed, pairs with the store in set_terms(): a clock is whole before anybody is told of it.
+  // ORDER: relaxed, pairs with the store in set_terms(): a clock is constructed before it is set.
   return clock_.load(std::memory_order_relaxed)->now();
 }
 
@@ -146,17 +146,17 @@ bool stack_depot::may_wait() const noexcept {
   return may_wait_.load(std::memory_order_relaxed);
 }
 
-stack_depot& stack_depot::depot_of(void* cell) noexcept { return stack_slab::of(cell).depot(); }
-stack_ref stack_depot::stack_of(void* cell) noexcept { return stack_slab::of(cell).stack_of(cell); }
-bool stack_depot::is_of_source(void* cell) noexcept { return stack_slab::of(cell).source() != nullptr; }
-void*& stack_depot::resident_of(void* cell) noexcept { return stack_slab::of(cell).resident; }
+stack_depot& stack_depot::depot_of(void* cell) noexcept { return stack_slab::slab_of(cell).depot(); }
+stack_ref stack_depot::stack_of(void* cell) noexcept { return stack_slab::slab_of(cell).stack_of(cell); }
+bool stack_depot::is_of_source(void* cell) noexcept { return stack_slab::slab_of(cell).source() != nullptr; }
+void*& stack_depot::resident_of(void* cell) noexcept { return stack_slab::slab_of(cell).resident; }
 void* stack_depot::neighbour_of(void* cell, std::ptrdiff_t distance) noexcept {
-  return stack_slab::of(cell).neighbour_of(cell, distance);
+  return stack_slab::slab_of(cell).neighbour_of(cell, distance);
 }
 
-std::byte* stack_depot::top_of(void* cell) noexcept { return stack_slab::of(cell).top_of(cell); }
+std::byte* stack_depot::top_of(void* cell) noexcept { return stack_slab::slab_of(cell).top_of(cell); }
 
-// --- the process's own
+// --- the shared depots of the process
 
 namespace {
 
@@ -165,7 +165,7 @@ constinit atomic<stack_depot*> shared_depots[stack_depot::classes]{};
 }  // namespace
 
 stack_depot* stack_depot::shared_if_any(std::size_t size_class) noexcept {
-  // ORDER: acquire, pairs with the store in shared(): the depot is whole.
+  // ORDER: acquire, pairs with the store in shared(): the depot is constructed.
   return shared_depots[size_class].load(std::memory_order_acquire);
 }
 
@@ -176,10 +176,10 @@ stack_depot& stack_depot::shared(std::size_t stack_size) {
   if (stack_depot* known = shared_if_any(size_class)) return *known;
   locked guard(making);
   if (stack_depot* known = shared_if_any(size_class)) return *known;
-  auto* made = new stack_depot({.stack_size = size});
+  auto* created = new stack_depot({.stack_size = size});
   // ORDER: release, pairs with the load in shared_if_any().
-  shared_depots[size_class].store(made, std::memory_order_release);
-  return *made;
+  shared_depots[size_class].store(created, std::memory_order_release);
+  return *created;
 }
 
 }}  // namespace hocket

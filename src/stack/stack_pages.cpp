@@ -22,9 +22,9 @@ bool forbid_pages(const memory_range* live, std::size_t count) noexcept {
   if (!guards_are_markers()) return false;
   guard_report report = guard_pages(live, count);
   if (!report.error && report.split == 0) return true;
-  // Neither what was guarded by splitting mappings must stay so, nor what was guarded in part.
+  // Undoes the guards that split mappings, and a guard that covers only a part.
   const std::error_code error = unguard_pages(live, std::min(count, report.guarded + 1), report.split);
-  return bool(error);  // then allow_pages() tells
+  return bool(error);  // if the undo failed, allow_pages() reports it
 }
 
 void allow_pages(const memory_range& live) noexcept {

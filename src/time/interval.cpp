@@ -16,7 +16,7 @@ time_point interval::due(time_point present) noexcept {
   return next_;
 }
 
-// The tick was received at `present`. How late that is fits into no signed number for the earliest times.
+// The tick was received at `present`. Unsigned, because the lateness of the earliest times exceeds a signed number.
 void interval::ticked(time_point present) noexcept {
   const auto period = static_cast<std::uint64_t>(period_.count());
   const auto late = present <= next_ ? 0
@@ -37,13 +37,13 @@ void ticking::begin(suspension& wait, waiter& entry) noexcept {
   storage_.make("a tick", timers, true).begin(wait, entry, present, interval_->due(present));
 }
 
-// What counts is when the coroutine runs: that can be long after the alarm, behind others that were ready. A thread
-// goes on at once; its timers are gone by now.
+// The tick counts from the time at which the coroutine runs: that can be long after the alarm, if others were ready
+// before it. A thread continues at once, and has no timers any more.
 result<void> ticking::take() noexcept {
   if (interval_->period() <= duration::zero()) return failure(std::errc::invalid_argument);
   time_point present = storage_.get().fired_at();
-  if (executor* here = current_executor()) {
-    if (timer_service* timers = here->timers()) present = std::max(present, timers->now());
+  if (executor* current = current_executor()) {
+    if (timer_service* timers = current->timers()) present = std::max(present, timers->now());
   }
   interval_->ticked(present);
   return {};

@@ -14,7 +14,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// What a timer belongs to lies around it.
+// The object that contains a timer is around it.
 void prefetch_around(const timer_node& node) noexcept {
   prefetch_lines<5>(reinterpret_cast<const std::byte*>(&node) - 64);
 }
@@ -37,7 +37,7 @@ timer_wheel::timer_wheel(const clock_source& time, const executor* home, timer_w
       reading_(time.now()),
       position_(key_of(reading_)),
       horizon_(position_),
-      left_(&end_) {}
+      for_owner_(&end_) {}
 
 timer_wheel::~timer_wheel() {
   expects(empty(), "a timer_wheel was destroyed while timers are attached",
@@ -46,14 +46,14 @@ timer_wheel::~timer_wheel() {
 
 // --- places
 
-// For a time that is not after the position it gives some place, and the timer is not there.
+// For a time that is not after the position, the result is a place without the timer.
 inline timer_wheel::place timer_wheel::place_of(std::uint64_t key) const noexcept {
   const auto highest = 63u - static_cast<unsigned>(std::countl_zero((key ^ position_) | 1));
   const std::size_t level = highest / digit_bits;
   return {level, static_cast<std::size_t>((key >> (level * digit_bits)) % radix)};
 }
 
-// The first slot with timers, or `nowhere`. What was detached has left the bit of its slot behind.
+// The first slot with timers, or `nowhere`. Clears the bits of empty slots.
 timer_wheel::place timer_wheel::first_place() noexcept {
   while (occupied_levels_ != 0) {
     const auto level = static_cast<std::size_t>(std::countr_zero(occupied_levels_));
@@ -69,20 +69,19 @@ std::uint64_t timer_wheel::start_of(place at) const noexcept {
   return ((position_ >> shift) / radix * radix + at.digit) << shift;
 }
 
-// The earliest time in a slot, or its start if there are too many to ask.
+// The earliest time in a slot; the start of the slot, if it has more than `crowd` timers.
 std::uint64_t timer_wheel::earliest_in(place at) noexcept {
   std::uint64_t earliest = ~std::uint64_t{0};
-  std::size_t seen = 0;
+  std::size_t count = 0;
   if (at.level == 0) return start_of(at);
   for (timer_node& node : slot(at)) {
-    if (++seen > crowd) return start_of(at);
+    if (++count > crowd) return start_of(at);
     earliest = std::min(earliest, key_of(node.when));
   }
   return earliest;
 }
 
-// Behind those that stand there. None of them is asked who comes before it: where timers come one at a time, they are
-// cold.
+// Adds the timer at the end of a slot. Does not read the timers there, which may be cold.
 [[HOCKET_ALWAYS_INLINE]] inline void timer_wheel::append(timer_node& node, place at) noexcept {
   auto& [timers, before_last] = bucket_of(at);
   node.expect_next(before_last[ahead - 2]);
@@ -92,7 +91,7 @@ std::uint64_t timer_wheel::earliest_in(place at) noexcept {
   occupy(at);
 }
 
-// In front of them. They have just come, too.
+// Adds the timer at the begin of a slot, whose timers were just added, too.
 void timer_wheel::prepend(timer_node& node, place at) noexcept {
   list<timer_node>& to = slot(at);
   auto other = to.begin();
@@ -112,7 +111,7 @@ void timer_wheel::vacate(place at) noexcept {
   if (occupied_[at.level] == 0) occupied_levels_ &= ~(1u << at.level);
 }
 
-// Where a timer stands whose time is known.
+// Adds a timer with a known expiry.
 [[HOCKET_ALWAYS_INLINE]] inline void timer_wheel::put(timer_node& node) noexcept {
   const std::uint64_t key = key_of(node.when);
   if (key <= horizon_) return late_.push_back(node);
@@ -125,21 +124,21 @@ inline bool timer_wheel::is_here() const noexcept { return current_executor() ==
 
 bool timer_wheel::fire_here() const noexcept { return is_here(); }
 
-// Before it is linked.
+// Called before the node is linked.
 [[HOCKET_ALWAYS_INLINE]] inline void timer_wheel::enter(timer_node& node) noexcept {
   if constexpr (debug_checks) {
     debug_expects(is_here(), "a timer was attached from outside of the wheel's executor",
                   "attach it to the timers() of the current executor");
-    // ORDER: relaxed, pairs with nothing: a check of how the wheel is used.
+    // ORDER: relaxed, pairs with nothing: a check of misuse.
     debug_expects(node.link.load(std::memory_order_relaxed) == nullptr, "a timer was attached twice",
                   "wait until it has fired or was detached");
   }
-  // ORDER: relaxed, pairs with nothing: whoever detaches it elsewhere has learnt of it by other means (a claim).
+  // ORDER: relaxed, pairs with nothing: a thread that detaches the node has received it through a claim.
   node.link.store(&node, std::memory_order_relaxed);
   set_size(own(size_) + 1);
 }
 
-// A helper that held the lock in the parent does not exist in a child, and would be waited for without end.
+// If a process forks while a helper holds the lock, the child would wait for ever. Prevented by the check.
 void timer_wheel::lock_after_helper() noexcept {
   expects(forks_ == forks_so_far(), "timers were used in a child of the process that made them",
           "fork() takes no threads along: fork before the runtime is made, or exec in the child");
@@ -182,7 +181,7 @@ inline void timer_wheel::enter_fresh(timer_node& node) noexcept {
   fresh_.push_back(node);
 }
 
-// From now on their time is known.
+// Assigns an expiry to the fresh timers.
 void timer_wheel::time_fresh(time_point present) noexcept {
   while (!fresh_.empty()) {
     timer_node& node = fresh_.pop_front();
@@ -200,13 +199,16 @@ bool timer_wheel::detach(timer_node& node) noexcept {
 }
 
 bool timer_wheel::detach_slowly(timer_node& node) noexcept {
-  if (!is_here()) return give_back(node), false;
+  if (!is_here()) {
+    give_back(node);
+    return false;
+  }
   const held guard(*this);
   return leave(node);
 }
 
 inline bool timer_wheel::leave(timer_node& node) noexcept {
-  // ORDER: relaxed, pairs with nothing: nobody else may detach it, and it is popped under the lock.
+  // ORDER: relaxed, pairs with nothing: no other thread may detach it, and it is popped under the lock.
   timer_node* link = node.link.load(std::memory_order_relaxed);
   debug_expects(link == &node || link == nullptr, "a timer was detached twice",
                 "let one party take a registration back: the one that won the wait, or its registrar");
@@ -218,13 +220,13 @@ inline bool timer_wheel::leave(timer_node& node) noexcept {
   return true;
 }
 
-// What a turn of the owner does with a timer that is due.
+// The sink of the owner's turn.
 struct timer_wheel::own_turn {
-  timer_wheel& of;
+  timer_wheel& wheel;
   static bool leaves(const timer_node&) noexcept { return false; }
   void operator()(timer_node& node) const noexcept {
-    of.set_size(own(of.size_) - 1);
-    of.fire_unlocked(node, timer_call::due);
+    wheel.set_size(own(wheel.size_) - 1);
+    wheel.fire_unlocked(node, timer_call::due);
   }
 };
 
@@ -252,8 +254,7 @@ void timer_wheel::advance_to(time_point reading, std::size_t at_most) noexcept {
   reading_ = clock_.now();
 }
 
-// Takes the timers out of the first slot, if it begins by the horizon, and goes there; those of a crowd are to be
-// spread then. False: the position is at the horizon.
+// Moves the position to the first slot, and takes its timers out; a crowd goes to opened_. False: it is the horizon.
 bool timer_wheel::open_next(std::size_t& budget) noexcept {
   const place next = first_place();
   if (next == nowhere || start_of(next) > horizon_) {
@@ -268,7 +269,7 @@ bool timer_wheel::open_next(std::size_t& budget) noexcept {
   return true;
 }
 
-// Of a slot with few timers: those that are due go to due_ in their order, and the others down. False: it has more.
+// For a slot with few timers: moves the due ones to due_, sorted, and the others down. False: it has more timers.
 bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
   const bool many = is_large();
   timer_node* sorted[crowd];
@@ -298,7 +299,7 @@ bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
   return true;
 }
 
-// From its end: what is attached meanwhile comes behind what is still to be spread.
+// From the end: so a timer that is attached meanwhile goes after the timers that are still to be spread.
 bool timer_wheel::spread(std::size_t& budget) noexcept {
   const bool many = is_large();
   while (!opened_.empty()) {
@@ -312,9 +313,9 @@ bool timer_wheel::spread(std::size_t& budget) noexcept {
   return true;
 }
 
-// Of those that were not due when they were attached.
+// Records the lateness of a timer that was not due when it was attached.
 void timer_wheel::found_due(std::uint64_t key) noexcept {
-  // ORDER: relaxed, pairs with the load in latest(): written under the lock, and no more than a number.
+  // ORDER: relaxed, pairs with the load in latest(): written under the lock; a statistic.
   const std::uint64_t before = latest_.load(std::memory_order_relaxed);
   latest_.store(std::max(before, horizon_ - key), std::memory_order_relaxed);
 }
@@ -337,21 +338,21 @@ time_point timer_wheel::next_expiry() noexcept {
 
 duration timer_wheel::latest() const noexcept {
   constexpr auto most = static_cast<std::uint64_t>(duration::max().count());
-  // ORDER: relaxed, pairs with the store in found_due(): a number for people.
+  // ORDER: relaxed, pairs with the store in found_due(): a statistic.
   return duration(static_cast<duration::rep>(std::min(latest_.load(std::memory_order_relaxed), most)));
 }
 
 // --- between threads
 
-// Not the owner: detaches a node, if it was not popped.
+// On another thread than the owner's: detaches a node, if it was not popped.
 void timer_wheel::give_back(timer_node& node) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
   timer_node* top = returned_.load(std::memory_order_relaxed);
   timer_node* attached = &node;
-  // ORDER: relaxed, pairs with the compare-exchange in empty_due(): the two only decide who has the node.
+  // ORDER: relaxed, pairs with the compare-exchange in empty_due(): the two only decide which thread owns the node.
   if (!node.link.compare_exchange_strong(attached, top, std::memory_order_relaxed, std::memory_order_relaxed)) return;
-  // ORDER: acq_rel, pairs with the exchange in take_returned(): the owner sees the links, and touches the nodes after
-  // this thread; and the waker's last call was answered before the next, below.
+  // ORDER: acq_rel, pairs with the exchange in take_returned(): the owner reads the links, and accesses the nodes after
+  // this thread; and the waker's last call was answered before the next one, below.
   while (!returned_.compare_exchange_weak(top, &node, std::memory_order_acq_rel, std::memory_order_relaxed)) {
     // ORDER: relaxed, pairs with the loads in take_returned(): the push publishes it.
     node.link.store(top, std::memory_order_relaxed);
@@ -359,14 +360,13 @@ void timer_wheel::give_back(timer_node& node) noexcept {
   if (top == &end_) waker_->wake();
 }
 
-// The nodes that were returned, first returned first; linked, with the end at the end. The stack is empty, and ends in
-// `bottom`.
+// Takes the returned nodes, first returned first; the list ends in end_. The empty stack ends in `bottom` then.
 timer_node* timer_wheel::take_returned(timer_node& bottom) noexcept {
   // ORDER: acq_rel, pairs with the compare-exchange in give_back().
   timer_node* last = returned_.exchange(&bottom, std::memory_order_acq_rel);
   timer_node* first = &end_;
-  while (last != &end_ && last != &asked_) {
-    // ORDER: relaxed, pairs with the exchange: from there on the nodes are this thread's.
+  while (last != &end_ && last != &woken_end_) {
+    // ORDER: relaxed, pairs with the exchange: after it this thread owns the nodes.
     timer_node* next = last->link.load(std::memory_order_relaxed);
     last->link.store(first, std::memory_order_relaxed);
     first = last;
@@ -377,18 +377,18 @@ timer_node* timer_wheel::take_returned(timer_node& bottom) noexcept {
 
 void timer_wheel::reclaim() noexcept {
   if constexpr (debug_checks) {
-    debug_expects(is_here(), "a timer_wheel was asked to reclaim from outside of its executor",
+    debug_expects(is_here(), "reclaim() of a timer_wheel was called from outside of its executor",
                   "reclaim in the executor's loop");
   }
-  const held guard(*this);  // first: a helper that has seen a node in the stack must not find it emptied
-  reclaim_chain(std::exchange(left_, &end_));
+  const held guard(*this);  // first: a helper that has read a node in the stack must not find the stack empty
+  reclaim_chain(std::exchange(for_owner_, &end_));
   reclaim_chain(take_returned(end_));
 }
 
 void timer_wheel::reclaim_chain(timer_node* first) noexcept {
   while (first != &end_) {
     timer_node& node = *first;
-    // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are the owner's.
+    // ORDER: relaxed, pairs with the exchange in take_returned(): after it the owner owns the nodes.
     first = node.link.load(std::memory_order_relaxed);
     node.link.store(nullptr, std::memory_order_relaxed);
     if (node.linked()) list<timer_node>::erase(node);

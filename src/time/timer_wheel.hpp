@@ -1,8 +1,8 @@
 // The turn of a timer wheel, under its lock, for the owner and for a helper (wheel_help.cpp). A sink gets the due
 // timers:
 //
-//   bool leaves(timer_node&)       whether it has put the timer elsewhere, still attached
-//   void operator()(timer_node&)   the timer is popped, and to be fired
+//   bool leaves(timer_node&)       true: the sink has linked the timer elsewhere; it remains attached
+//   void operator()(timer_node&)   the timer is popped, and the sink must fire it
 #pragma once
 #include <hocket/time/seam/timer_wheel.hpp>
 
@@ -12,8 +12,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// The rest of the turn before, if a bound cut it. Then, from a new horizon, the late and the due timers. `sink` gets
-// the popped timers. True: a timer is due already.
+// Completes the previous turn, if that ended at its bound. Then collects the late and the due timers up to a new
+// horizon. `sink` gets the popped timers. True: a timer is due already.
 template <class Sink>
 bool timer_wheel::catch_up(std::size_t& budget, Sink sink) noexcept {
   const bool still_cut = cut_ && !turn(budget, sink);
@@ -38,8 +38,8 @@ inline void timer_wheel::set_horizon_before(std::uint64_t end) noexcept {
   if (end != 0) horizon_ = std::max(horizon_, end - 1);
 }
 
-// Up to the horizon. False: the budget ended before. Several slots with few timers each are opened before one of
-// their timers fires, so that their memory is on its way meanwhile.
+// Turns up to the horizon. False: the budget ended before. Opens several slots with few timers before one of their
+// timers fires, so that the prefetches of their memory overlap.
 template <class Sink>
 bool timer_wheel::turn(std::size_t& budget, Sink sink) noexcept {
   bool more = true;
@@ -61,8 +61,8 @@ bool timer_wheel::empty_due(std::size_t& budget, Sink sink) noexcept {
     if (sink.leaves(node)) continue;
     --budget;
     timer_node* attached = &node;
-    // ORDER: relaxed, pairs with the compare-exchange in give_back(): the two only decide who has the node. A thread
-    // that loses reads nothing more of it, and is ordered before its end by its own hold on the wait.
+    // ORDER: relaxed, pairs with the compare-exchange in give_back(): the two only decide which thread owns the node.
+    // The loser does not access it again; its own hold on the wait orders it before the end of the node.
     if (!node.link.compare_exchange_strong(attached, nullptr, std::memory_order_relaxed, std::memory_order_relaxed))
       continue;
     // ORDER: relaxed, pairs with the load in fired(): written under the lock.

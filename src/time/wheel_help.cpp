@@ -5,21 +5,21 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// What another thread takes out of the wheel while it has the lock, to fire it afterwards.
+// The timers that a helper takes out of the wheel under the lock, and fires after it.
 class timer_wheel::help {
  public:
-  explicit help(timer_wheel& with) noexcept : wheel_(with) {}
+  explicit help(timer_wheel& wheel) noexcept : wheel_(wheel) {}
 
-  // Whether there is more.
+  // Returns whether more timers are due.
   bool collect() noexcept {
     collect_returned();
     std::size_t budget = most;
     const bool more = wheel_.catch_up(budget, due_sink{*this});
-    kept_.splice_back(wheel_.due_);
-    wheel_.due_.splice_back(kept_);
+    skipped_.splice_back(wheel_.due_);
+    wheel_.due_.splice_back(skipped_);
     return more;
   }
-  // Without the lock. Gives how many.
+  // Without the lock. Returns the number of fired timers.
   std::size_t fire() noexcept {
     const std::size_t count = fire_all(returned_, timer_call::given_back);
     return count + fire_all(due_, timer_call::due);
@@ -29,23 +29,23 @@ class timer_wheel::help {
   static constexpr std::size_t most = 64;
 
   struct due_sink {
-    help& to;
+    help& helper;
     bool leaves(timer_node& node) const noexcept {
-      if (to.may_leave(node)) return false;
-      to.kept_.push_back(node);
+      if (helper.may_leave(node)) return false;
+      helper.skipped_.push_back(node);
       return true;
     }
-    void operator()(timer_node& node) const noexcept { to.take(node, to.due_); }
+    void operator()(timer_node& node) const noexcept { helper.take(node, helper.due_); }
   };
 
   void collect_returned() noexcept {
-    // ORDER: relaxed, pairs with nothing: what is missed comes next time.
+    // ORDER: relaxed, pairs with nothing: the next call takes a node that this one misses.
     timer_node* const top = wheel_.returned_.load(std::memory_order_relaxed);
-    if (top == &wheel_.end_ || top == &wheel_.asked_) return;
-    for (timer_node* next = wheel_.take_returned(wheel_.asked_); next != &wheel_.end_;) {
+    if (top == &wheel_.end_ || top == &wheel_.woken_end_) return;
+    for (timer_node* next = wheel_.take_returned(wheel_.woken_end_); next != &wheel_.end_;) {
       timer_node& node = *next;
-      // ORDER: relaxed, pairs with the exchange in take_returned(): from there on the nodes are this thread's; the lock
-      // hands the remaining ones to the owner.
+      // ORDER: relaxed, pairs with the exchange in take_returned(): after it this thread owns the nodes; the lock
+      // passes the remaining ones to the owner.
       next = node.link.load(std::memory_order_relaxed);
       if (!may_leave(node)) {
         leave(node);
@@ -62,7 +62,7 @@ class timer_wheel::help {
   }
   void leave(timer_node& node) noexcept {
     // ORDER: relaxed, pairs with the load in reclaim_chain(): the lock orders it.
-    node.link.store(std::exchange(wheel_.left_, &node), std::memory_order_relaxed);
+    node.link.store(std::exchange(wheel_.for_owner_, &node), std::memory_order_relaxed);
   }
   void take(timer_node& node, list<timer_node>& into) noexcept {
     // ORDER: relaxed, pairs with the load in size(): written by this thread alone, under the lock.
@@ -77,21 +77,21 @@ class timer_wheel::help {
   }
 
   timer_wheel& wheel_;
-  list<timer_node> returned_, due_, kept_;
+  list<timer_node> returned_, due_, skipped_;
 };
 
-// By rounds, so that the owner gets its lock back between them.
+// In rounds, so that the owner can take its lock between them.
 std::size_t timer_wheel::assist() noexcept {
   constexpr int most_rounds = 64;
   std::size_t all = 0;
   bool again = true;
   for (int i = 0; i < most_rounds && again && !empty() && lock_.try_borrow(); ++i) {
-    help with(*this);
-    const bool more = !turns_ && with.collect();
+    help helping(*this);
+    const bool more = !turns_ && helping.collect();
     lock_.give_back();
-    const std::size_t fired = with.fire();
+    const std::size_t fired = helping.fire();
     all += fired;
-    again = more || fired != 0;  // what has fired may have returned others
+    again = more || fired != 0;  // a fired timer may have returned others
   }
   return all;
 }

@@ -36,15 +36,15 @@ struct runtime_look {
     runtime_state& all = *rt.state_;
     const std::uint32_t phase = all.bring_to_a_standstill();
     for (const auto& one : all.workers)
-      static_cast<void>(standstill::stands(one->standing(), phase, time_point::max()));
+      static_cast<void>(standstill::wait_stopped(one->stopped_phase(), phase, time_point::max()));
     all.still.end();
   }
   // What the watch does in each of its periods.
-  static void watch(const runtime& rt) { rt.state_->watched->look(); }
+  static void watch(const runtime& rt) { rt.state_->watched->check_workers(); }
   // Whether it rests until a worker ends a sleep: all slept since the last time that it was asked.
   static bool watch_rests(const runtime& rt) { return rt.state_->idle.rests(idle_workers::observer::watch); }
   // Changes when a worker rings for the watch and the stall detector.
-  static std::uint32_t bell(const runtime& rt) { return rt.state_->watch_rung(); }
+  static std::uint32_t bell(const runtime& rt) { return rt.state_->read_watch_epoch(); }
   static worker& at(const runtime& rt, std::size_t index) { return *rt.state_->workers[index]; }
 };
 

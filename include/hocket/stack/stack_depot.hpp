@@ -111,13 +111,13 @@ class stack_waiter {
   free_stack stack_{};
 };
 
-struct pool_stock;
+struct magazine_cache;
 
 // Free warm stacks, last in, first out. The array follows in memory.
 struct magazine {
   magazine* next;
   std::size_t count;
-  const pool_stock* last_pool;  // the pool that filled it: its thread's core may have the stacks in its caches
+  const magazine_cache* last_pool;  // the pool that filled it: its thread's core may have the stacks in its caches
 
   free_stack* begin() noexcept { return reinterpret_cast<free_stack*>(this + 1); }
   void push(free_stack stack) noexcept { begin()[count++] = stack; }
@@ -135,7 +135,7 @@ struct stack_run {
 };
 
 // The free stacks of a pool, as the depot sees them. Owned by the pool's thread, except `full`.
-struct pool_stock : list_node {
+struct magazine_cache : list_node {
   magazine* loaded = nullptr;
   magazine* before = nullptr;
   stack_run run;
@@ -242,17 +242,17 @@ class stack_depot {
   using magazine = detail::magazine;
   using free_stack = detail::free_stack;
 
-  // --- for pools (depot_lend.cpp). `stock` belongs to the caller.
-  [[nodiscard]] bool enroll(detail::pool_stock& stock) noexcept;  // false: no memory for magazines
-  void leave(detail::pool_stock& stock) noexcept;
+  // --- for pools (depot_lend.cpp). `cache` belongs to the caller.
+  [[nodiscard]] bool enroll(detail::magazine_cache& cache) noexcept;  // false: no memory for magazines
+  void leave(detail::magazine_cache& cache) noexcept;
   // Both magazines are empty. Fills the loaded magazine, or the run if the run is empty, too.
-  [[nodiscard]] std::error_code lend(detail::pool_stock& stock) noexcept;
+  [[nodiscard]] std::error_code lend(detail::magazine_cache& cache) noexcept;
   // Both magazines are full. Takes the magazine `before`, and gives an empty magazine.
-  void exchange_full(detail::pool_stock& stock) noexcept;
+  void exchange_full(detail::magazine_cache& cache) noexcept;
   // Takes all free stacks of the pool.
-  void take_all(detail::pool_stock& stock) noexcept;
+  void take_all(detail::magazine_cache& cache) noexcept;
   // Like take_all(), if there are waiters or the depot is crowded.
-  void take_all_if_crowded(detail::pool_stock& stock) noexcept;
+  void take_all_if_crowded(detail::magazine_cache& cache) noexcept;
   bool has_warm() const noexcept {
     // ORDER: relaxed, pairs with nothing: a hint whether the lock is worth taking.
     return warm_.load(std::memory_order_relaxed) != 0;
@@ -266,10 +266,10 @@ class stack_depot {
   // --- under the lock (stack_depot.cpp, depot_lend.cpp)
   void set_terms(const stack_options& options) noexcept;
   result<free_stack> take_stack() noexcept;
-  void lend_magazine(detail::pool_stock& stock) noexcept;
-  magazine* pop_full(const detail::pool_stock& stock) noexcept;
-  [[nodiscard]] std::error_code lend_some(detail::pool_stock& stock) noexcept;
-  void put_all(detail::pool_stock& stock) noexcept;
+  void lend_magazine(detail::magazine_cache& cache) noexcept;
+  magazine* pop_full(const detail::magazine_cache& cache) noexcept;
+  [[nodiscard]] std::error_code lend_some(detail::magazine_cache& cache) noexcept;
+  void put_all(detail::magazine_cache& cache) noexcept;
   [[nodiscard]] std::error_code lend_run(detail::stack_run& run, std::size_t max_stacks) noexcept;
   [[nodiscard]] std::error_code grow() noexcept;
   [[nodiscard]] bool make_magazines(std::size_t needed) noexcept;
@@ -281,7 +281,7 @@ class stack_depot {
   void push_warm(free_stack stack) noexcept;
   void update_oldest_free(detail::stack_slab& slab) noexcept;
   void renew_crowded() noexcept;
-  void renew(detail::pool_stock& stock) noexcept;
+  void renew(detail::magazine_cache& cache) noexcept;
 
   // serve() returns a list of served waiters; wake() wakes them without the lock (depot_wait.cpp).
   detail::stack_waiter* serve() noexcept;
@@ -326,7 +326,7 @@ class stack_depot {
   magazine* empty_ = nullptr;
   magazine* filling_ = nullptr;  // single stacks; null before the first slab
   std::size_t magazines_ = 0;    // without the pools' own
-  detail::list<detail::pool_stock> pools_;
+  detail::list<detail::magazine_cache> pools_;
   std::size_t pool_count_ = 0;
   detail::stack_waiter* first_waiter_ = nullptr;
   detail::stack_waiter* last_waiter_ = nullptr;

@@ -113,7 +113,7 @@ class stack_pool {
   std::ptrdiff_t peak_ = 0;
   std::size_t warm_ = 0;
   std::size_t fresh_ = 0;
-  detail::pool_stock stock_;
+  detail::magazine_cache cache_;
   stack_depot* const own_;
   stack_depot& depot_;
   std::size_t high_water_ = 0;
@@ -134,13 +134,13 @@ inline result<stack_ref> stack_pool::acquire() noexcept {
 
 inline std::size_t stack_pool::change_count() const noexcept {
   // ORDER: relaxed, pairs with nothing: see release().
-  const bool crowded = stock_.full.load(std::memory_order_relaxed) == 0;
+  const bool crowded = cache_.full.load(std::memory_order_relaxed) == 0;
   if (due_reported_ && !crowded) return transfers_;  // as for a pool without free stacks
   return holds_any() ? transfers_ + crowded + 2u * !due_reported_ : transfers_;
 }
 
 inline bool stack_pool::holds_any() const noexcept {
-  return end_ != begin_ || stock_.before->count != 0 || stock_.run.remaining;
+  return end_ != begin_ || cache_.before->count != 0 || cache_.run.remaining;
 }
 
 inline stack_ref stack_pool::pop() noexcept {
@@ -171,7 +171,7 @@ inline void stack_pool::release(const stack_ref& stack) noexcept {
     measure(stack);
   // ORDER: relaxed, pairs with nothing: a thread that does not see yet that the depot is crowded sees it at the next
   // release, or under the lock in maintain().
-  if (reinterpret_cast<std::uintptr_t>(end_) >= stock_.full.load(std::memory_order_relaxed)) [[unlikely]]
+  if (reinterpret_cast<std::uintptr_t>(end_) >= cache_.full.load(std::memory_order_relaxed)) [[unlikely]]
     return release_slowly(stack);
   push(stack);
 }

@@ -20,9 +20,9 @@ thread_local end_of_thread end;
 
 // Armed before a switch can hand `own` to another stack: a hook may be registered there, which runs here.
 logical_thread& this_logical_thread() noexcept {
-  logical_thread* here = continued ? continued : &end.arm();
-  asm volatile("" : "+r"(here));  // as in core's this_thread()
-  return *here;
+  logical_thread* current = continued ? continued : &end.arm();
+  asm volatile("" : "+r"(current));  // as in core's this_thread()
+  return *current;
 }
 
 void continue_as(logical_thread& thread) noexcept { continued = &thread; }

@@ -7,9 +7,9 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool copy_memory(void* to, const void* from, std::size_t size) noexcept {
-  const iovec here{to, size};
-  const iovec there{const_cast<void*>(from), size};
-  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+  const iovec local{to, size};
+  const iovec remote{const_cast<void*>(from), size};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
 }
 
 }}}  // namespace hocket::detail

@@ -1,18 +1,18 @@
 // The out-of-line switch and the entry of a fresh stack, aarch64 AAPCS64. The record is context/detail/aarch64/machine.hpp's.
 //
-// hocket_switch(x0 = the record to go on at, x1 = transfer) returns x0 = the other's record, x1 = its transfer.
+// hocket_switch(x0 = the record to resume, x1 = transfer) returns x0 = the other's record, x1 = its transfer.
 // At every landing x0 and x1 hold these two, whichever form was used on the other side.
 //
 //   parked by it:  +176  (the caller's stack pointer)
 //                  +112  d8 to d15
 //                   +40  x20 to x28
-//                   +32  x30, the return address      (stack pointer when going on: the landing takes the rest)
+//                   +32  x30, the return address      (stack pointer at the resumption: the landing takes the rest)
 //                   +24  (keeps sp a multiple of 16)
 //                   +16  x19
 //                   +8   x29
 //                   +0   landing                      <- record
 //
-// Hence either form of the switch can go on at a stack that the other one parked.
+// So either form of the switch can resume a stack that the other one parked.
 //
 // hint #34 is `bti c`, for calls; hint #36 is `bti j`, for jumps: no-ops where there is no branch target identification.
 // The way back is a `ret`, though it is mispredicted: a jump would ask for a `bti j` behind every call.

@@ -1,17 +1,17 @@
-// How fibers are made of threads.
+// The back end `thread`: each fiber is a thread of the operating system.
 //
-// Of the threads that have switched to one another exactly one runs; the others sleep, each in switch_to(), each with a
-// record on its own stack: a go_ahead that it waits for, and room for what it will be told. To switch is to write into
-// the other's record, to give its go_ahead, and to take one's own.
+// Of the threads that switch to one another exactly one runs. Each other thread sleeps in switch_to(). It has a record
+// on its stack: the go_ahead that it waits for, and memory for the words of the switch. A switch writes into the other
+// thread's record, gives its go_ahead, and waits for the own one.
 //
-// A fresh stack's record says what to run. Its thread is made at the first switch to it and waits for nothing: what was
-// never started has cost no thread. The thread has a stack of its own, as large as the given one and more.
+// The record of a fresh stack has the entry. The first switch to it creates the thread, which runs at once; so a fiber
+// that is never started costs no thread. The thread has a stack of its own, larger than the given one.
 //
-// leave() tells the other who is about to end and jumps back to the first frame of its thread, over the fiber's frames,
-// which are given up as the contract has it. The other joins it before it goes on: then destructors of thread_local
-// objects have run, no thread is ever left behind, and still only one runs at a time.
+// leave() writes its own thread into the other's record, and jumps to the first frame of its thread, over the frames of
+// the fiber, as the contract allows. The other thread joins it before it continues. So destructors of thread_local
+// objects have run, no thread leaks, and only one runs at a time.
 //
-// The logical thread goes from hand to hand with the go_ahead (base/seam/logical_thread.hpp).
+// The logical thread is passed on with the go_ahead (base/seam/logical_thread.hpp).
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/logical_thread.hpp>
 #include <hocket/context/seam/switch.hpp>
@@ -30,12 +30,12 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {
 namespace {
 
-// Written by the thread that switches to it, before the go_ahead is given.
+// The thread that switches to it writes it, before it gives the go_ahead.
 struct record {
   go_ahead turn{};
   arrival words{};
   logical_thread* thread = nullptr;
-  bool ends = false;  // the thread that switched here: to be joined
+  bool ends = false;  // the thread that switched here ends, and must be joined
   pthread_t ending{};
   void (*entry)(void*, void*, void*) = nullptr;  // of a fresh stack; else null
   void* argument = nullptr;
@@ -45,10 +45,10 @@ static_assert(std::is_trivially_destructible_v<record>);
 
 thread_local constinit std::jmp_buf* first_frame = nullptr;  // of a fiber's thread
 
-// What a thread adds to a stack on its own account: the C library's data, and what sanitizers add to each frame.
+// The additional stack of a thread: for the C library's data, and for the additions of sanitizers to each frame.
 constexpr std::size_t extra_stack = sanitizer == sanitizer_kind::plain ? 64 * 1024 : 1024 * 1024;
 
-arrival go_on(const record& own) noexcept {
+arrival complete_switch(const record& own) noexcept {
   continue_as(*own.thread);
   if (own.ends) pthread_join(own.ending, nullptr);
   return own.words;
@@ -56,29 +56,29 @@ arrival go_on(const record& own) noexcept {
 
 void* run(void* fresh) noexcept {
   const record& own = *static_cast<const record*>(fresh);
-  std::jmp_buf here;
-  first_frame = &here;
-  if (setjmp(here) == 0) {
-    auto [from, transfer] = go_on(own);
+  std::jmp_buf frame;
+  first_frame = &frame;
+  if (setjmp(frame) == 0) {
+    auto [from, transfer] = complete_switch(own);
     own.entry(own.argument, from, transfer);
     std::abort();  // an entry never returns
   }
   return nullptr;
 }
 
-std::size_t thread_stack_size(std::size_t wanted) noexcept {
+std::size_t thread_stack_size(std::size_t requested) noexcept {
   auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   auto least = static_cast<std::size_t>(PTHREAD_STACK_MIN);
-  return (wanted + least + extra_stack + page - 1) / page * page;
+  return (requested + least + extra_stack + page - 1) / page * page;
 }
 
 void start(record& fresh) noexcept {
-  pthread_attr_t how;
-  pthread_attr_init(&how);
-  pthread_attr_setstacksize(&how, thread_stack_size(fresh.stack_size));
-  pthread_t made;
-  int error = pthread_create(&made, &how, &run, &fresh);
-  pthread_attr_destroy(&how);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, thread_stack_size(fresh.stack_size));
+  pthread_t thread;
+  int error = pthread_create(&thread, &attributes, &run, &fresh);
+  pthread_attr_destroy(&attributes);
   if (error != 0)
     fatal("the operating system gave no thread for a fiber",
           "raise its limit (ulimit -u, pids.max), keep fewer fibers, or build another HOCKET_BACKEND");
@@ -86,13 +86,13 @@ void start(record& fresh) noexcept {
 
 // `ending`: the caller's thread, if it ends here.
 void hand_over(void* to, arrival words, const pthread_t* ending) noexcept {
-  auto& there = *static_cast<record*>(to);
-  there.words = words;
-  there.thread = &this_logical_thread();
-  there.ends = ending != nullptr;
-  if (ending) there.ending = *ending;
-  if (there.entry) start(there);
-  else there.turn.give();
+  auto& target = *static_cast<record*>(to);
+  target.words = words;
+  target.thread = &this_logical_thread();
+  target.ends = ending != nullptr;
+  if (ending) target.ending = *ending;
+  if (target.entry) start(target);
+  else target.turn.give();
 }
 
 }  // namespace
@@ -107,10 +107,10 @@ void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument, std
 }
 
 arrival switch_to(void* to, void* transfer) noexcept {
-  record here;
-  hand_over(to, {&here, transfer}, nullptr);
-  here.turn.take();
-  return go_on(here);
+  record own;
+  hand_over(to, {&own, transfer}, nullptr);
+  own.turn.take();
+  return complete_switch(own);
 }
 
 void leave(void* to, void* transfer) noexcept {

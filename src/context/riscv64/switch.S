@@ -1,19 +1,19 @@
 // The out-of-line switch and the entry of a fresh stack, riscv64, calling convention LP64D. The record is
 // context/detail/riscv64/machine.hpp's.
 //
-// hocket_switch(a0 = the record to go on at, a1 = transfer) returns a0 = the other's record, a1 = its transfer.
+// hocket_switch(a0 = the record to resume, a1 = transfer) returns a0 = the other's record, a1 = its transfer.
 // At every landing a0 and a1 hold these two, whichever form was used on the other side.
 //
 //   parked by it:  +224  (the caller's stack pointer)
 //                  +120  fs0 to fs11
 //                   +40  s2 to s11
-//                   +32  ra, the return address       (stack pointer when going on: the landing takes the rest)
+//                   +32  ra, the return address       (stack pointer at the resumption: the landing takes the rest)
 //                   +24  (keeps sp a multiple of 16)
 //                   +16  s1
 //                   +8   s0
 //                   +0   landing                      <- record
 //
-// Hence either form of the switch can go on at a stack that the other one parked.
+// So either form of the switch can resume a stack that the other one parked.
 
         .text
         .globl  hocket_switch

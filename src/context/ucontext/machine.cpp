@@ -9,7 +9,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail { namespace machine {
 namespace {
 
-// Written by whoever switches to it, read by the code that goes on there: both are the same thread.
+// The code that switches to it writes it, and the resumed code reads it, both on the same thread.
 struct record {
   ucontext_t registers{};
   arrival words{};
@@ -18,9 +18,9 @@ struct record {
 };
 
 record& deliver(void* to, void* from, void* transfer) noexcept {
-  auto& there = *static_cast<record*>(to);
-  there.words = {from, transfer};
-  return there;
+  auto& target = *static_cast<record*>(to);
+  target.words = {from, transfer};
+  return target;
 }
 
 // The first frame of every stack. makecontext passes ints only: the record's address comes in two.
@@ -51,9 +51,9 @@ void* prepare(void* top, void (*entry)(void*, void*, void*), void* argument, std
 
 // Not instrumented: AddressSanitizer might move the record away from the stack that it describes.
 [[gnu::no_sanitize_address]] arrival switch_to(void* to, void* transfer) noexcept {
-  record here;
-  swapcontext(&here.registers, &deliver(to, &here, transfer).registers);
-  return here.words;
+  record own;
+  swapcontext(&own.registers, &deliver(to, &own, transfer).registers);
+  return own.words;
 }
 
 void leave(void* to, void* transfer) noexcept {

@@ -1,18 +1,18 @@
 // The out-of-line switch and the entry of a fresh stack, x86-64 System V. The record is context/seam/switch.hpp's.
 //
-// hocket_switch(rdi = the record to go on at, rsi = transfer) returns rax = the other's record, rdx = its transfer.
+// hocket_switch(rdi = the record to resume, rsi = transfer) returns rax = the other's record, rdx = its transfer.
 // At every landing rax and rdx hold these two, whichever form was used on the other side.
 //
 //   parked by it:   +56  return address of the call
 //                   +48  r12
 //                   +40  r13
 //                   +32  r14
-//                   +24  r15                          (stack pointer when going on: the landing pops from here)
+//                   +24  r15                          (stack pointer at the resumption: the landing pops from here)
 //                   +16  rbx
 //                   +8   rbp
 //                   +0   landing                      <- record
 //
-// Hence either form of the switch can go on at a stack that the other one parked.
+// So either form of the switch can resume a stack that the other one parked.
 
         .text
         .globl  hocket_switch

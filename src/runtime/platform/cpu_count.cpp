@@ -43,8 +43,8 @@ std::size_t cpus_of(double quota, double period) noexcept {
   return std::max(static_cast<std::size_t>((quota + period - 1) / period), std::size_t{1});
 }
 
-std::size_t smaller_limit(std::size_t one, std::size_t other) noexcept {
-  return one && other ? std::min(one, other) : one + other;
+std::size_t smaller_limit(std::size_t first, std::size_t second) noexcept {
+  return first && second ? std::min(first, second) : first + second;
 }
 
 // Version 2: "max 100000" or "150000 100000". Version 1: one file each, -1 for no limit.

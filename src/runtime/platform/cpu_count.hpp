@@ -1,4 +1,4 @@
-// How many CPUs the process may use.
+// The number of CPUs that the process may use.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Those of its affinity mask, or as many as its CPU quota (cgroup v2 or v1) pays for, rounded up; at least one.
+// The number of CPUs in the affinity mask, or the CPU quota (cgroup v2 or v1), rounded up, if that is less. At least 1.
 std::size_t usable_cpus() noexcept;
 
-// Those that the quota pays for: the smallest of the process's own groups and of those above them. 0: nothing limits
-// it. `root` has the folders proc and sys; empty: the machine's own.
+// The smallest CPU quota of the process's groups and their ancestors. 0: no quota. `root` contains the folders proc and
+// sys; empty: the machine's own.
 std::size_t cpus_of_quota(const std::string& root);
 
 }}}  // namespace hocket::detail

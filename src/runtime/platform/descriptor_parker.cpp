@@ -33,7 +33,7 @@ int new_epoll() {
   return epoll;
 }
 
-// 0, or what is wrong.
+// Returns 0, or the error number.
 int add_to(int epoll, int fd) noexcept {
   epoll_event reading{};
   reading.events = EPOLLIN;
@@ -42,11 +42,11 @@ int add_to(int epoll, int fd) noexcept {
 
 int new_event(int epoll) {
   const int event = own_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  const int wrong = event < 0 ? errno : add_to(epoll, event);
-  if (wrong == 0) return event;
+  const int error = event < 0 ? errno : add_to(epoll, event);
+  if (error == 0) return event;
   if (event >= 0) ::close(event);
   ::close(epoll);
-  throw std::system_error(wrong, std::system_category(), "eventfd");
+  throw std::system_error(error, std::system_category(), "eventfd");
 }
 
 duration left_until(time_point until, time_point now) noexcept {
@@ -54,9 +54,9 @@ duration left_until(time_point until, time_point now) noexcept {
   return until == time_point::max() ? duration::max() : until - now;
 }
 
-// False: not readable, or a signal has ended the wait.
+// False: not readable, or a signal ended the wait.
 bool wait_readable(int fd, duration at_most) noexcept {
-  at_most = std::min<duration>(at_most, days(1));  // a timespec of 32 bits can say that, and a longer wait is several
+  at_most = std::min<duration>(at_most, days(1));  // fits into a timespec of 32 bits; a longer wait is several waits
   const auto whole = std::chrono::duration_cast<seconds>(at_most);
   timespec limit{};
   limit.tv_sec = static_cast<std::time_t>(whole.count());
@@ -117,13 +117,13 @@ void descriptor_parker::unwatch(int descriptor) noexcept {
 // As soon as the write has its effect this may be destroyed: the system call keeps the file, and nothing else is used.
 void descriptor_parker::wake() noexcept {
   if (is_copy_in_child()) return;
-  const int kept = errno;
+  const int saved_errno = errno;
   const int fd = event_;
-  const std::uint64_t one = 1;
-  const auto written = raw_calls::write(fd, &one, sizeof one);  // never full: one wake for each sleep
-  expects(written == sizeof one, "the descriptor of a parker cannot be written",
+  const std::uint64_t increment = 1;
+  const auto written = raw_calls::write(fd, &increment, sizeof increment);  // never full: one wake for each sleep
+  expects(written == sizeof increment, "the descriptor of a parker cannot be written",
           "leave it to the parker: it may be watched, but not closed or used");
-  errno = kept;
+  errno = saved_errno;
 }
 
 int poll_timeout(time_point until, time_point now) noexcept {

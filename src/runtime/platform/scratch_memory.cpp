@@ -8,8 +8,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 scratch_memory::scratch_memory(std::size_t bytes) noexcept : bytes_(bytes), start_(nullptr) {
   if (bytes == 0) return;
-  void* got = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (got != MAP_FAILED) start_ = got;
+  void* mapping = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapping != MAP_FAILED) start_ = mapping;
 }
 
 scratch_memory::~scratch_memory() {

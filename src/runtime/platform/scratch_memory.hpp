@@ -1,4 +1,4 @@
-// Memory from the system, past the allocator: for those who look at a program that may stand still in the allocator.
+// Memory from the system, without the allocator. A dump needs it, because a thread may be stopped inside the allocator.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
@@ -12,7 +12,7 @@ class scratch_memory {
   scratch_memory& operator=(const scratch_memory&) = delete;
   ~scratch_memory();
 
-  void* get() const noexcept { return start_; }  // zeroed; null: there is none
+  void* get() const noexcept { return start_; }  // zeroed; null: the system had none
 
  private:
   const std::size_t bytes_;

@@ -27,8 +27,10 @@ constinit atomic<signal_listener> current_listener{nullptr};
 constinit atomic<child_listener> current_child_listener{nullptr};
 constinit atomic<interrupt_listener> current_interrupt_listener{nullptr};
 
-// Whatever the flags say: the handler's address lies where that of a sigaction lies.
-bool has_handler(const struct sigaction& of) noexcept { return of.sa_handler != SIG_DFL && of.sa_handler != SIG_IGN; }
+// With or without SA_SIGINFO: both kinds of handlers are stored at the same address.
+bool has_handler(const struct sigaction& action) noexcept {
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
 
 // Above the number of an interrupt.
 constexpr int interrupt_mark = 0x686F63 << 8;
@@ -54,11 +56,11 @@ void on_signal(int signal, siginfo_t* info, void* context) noexcept {
   const int error = errno;
   const std::uint32_t forks = forks_so_far();
   handled& entry = signals[static_cast<std::size_t>(signal)];
-  // ORDER: seq_cst, forbids that a listener looks before it whether it is wanted, against leave_signal().
+  // ORDER: seq_cst, forbids that a listener reads before it whether it is active, against leave_signal().
   entry.running.fetch_add(1, std::memory_order_seq_cst);
   if (!take_interrupt(*info, context)) notify(entry, signal);
   const struct sigaction before = entry.before;
-  // In the child of a fork by a handler that has interrupted this one the count is zero already.
+  // If a handler that interrupted this one has forked, the count is zero already in the child.
   // ORDER: release, pairs with the load in leave_signal(): the handler is done with the table.
   if (forks == forks_so_far()) entry.running.fetch_sub(1, std::memory_order_release);
   if (!has_handler(before)) {
@@ -96,7 +98,7 @@ void in_child() noexcept {
   after_fork();
 }
 
-// forks_so_far() first: its fork handler runs before this one in the child, and the signal handler asks it.
+// Calls forks_so_far() first: its fork handler runs before this one in the child, and the signal handler calls it.
 void watch_forks() {
   static const int error = (static_cast<void>(forks_so_far()), ::pthread_atfork(before_fork, after_fork, in_child));
   if (error != 0) throw std::system_error(error, std::generic_category(), "pthread_atfork");
@@ -136,13 +138,13 @@ signal_bits used_signals(Choice choose) noexcept {
   return found;
 }
 
-void change_mask(int how, signal_bits changed) noexcept {
+void change_mask(int operation, signal_bits changed) noexcept {
   sigset_t set;
   ::sigemptyset(&set);
   for (int signal = 1; changed != 0; ++signal, changed >>= 1) {
     if (changed & 1) ::sigaddset(&set, signal);
   }
-  ::pthread_sigmask(how, &set, nullptr);
+  ::pthread_sigmask(operation, &set, nullptr);
 }
 
 }  // namespace
@@ -177,8 +179,8 @@ void leave_signal(int signal) noexcept {
   const locked guard(mutex);
   handled& entry = signals[static_cast<std::size_t>(signal)];
   if (--entry.users == 0) ::sigaction(signal, &entry.before, nullptr);
-  // ORDER: seq_cst, forbids that it comes before the caller has said what it does not want any more; and acquire, pairs
-  // with the fetch_sub in on_signal().
+  // ORDER: seq_cst, forbids its reordering before the caller's store that it no longer needs the signal; and acquire,
+  // pairs with the fetch_sub in on_signal().
   while (entry.running.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
 }
 
@@ -193,7 +195,7 @@ void set_mask_of_library_thread() noexcept {
   change_mask(SIG_BLOCK, bit_of(SIGXFSZ));
 }
 
-signal_count& signal_count::of(int signal) {
+signal_count& signal_count::for_signal(int signal) {
   use_signal(signal);
   return signals[static_cast<std::size_t>(signal)].count;
 }

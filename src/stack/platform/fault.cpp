@@ -1,7 +1,7 @@
 // Linux: the signal handler of memory faults, and alternate stacks.
 //
-// Written before the handler is installed, and read by it: `before` and `told`. So a fault that comes while another
-// thread installs the handler finds them whole.
+// `former` and `present_observer` are written before the handler is installed. So if a fault occurs while another
+// thread installs the handler, the handler reads both.
 #include <hocket/stack/seam/fault.hpp>
 
 #include <hocket/base/seam/atomic.hpp>
@@ -18,10 +18,10 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 constexpr int watched[] = {SIGSEGV, SIGBUS};
-struct sigaction before[2];  // who handled them
-fault_observer told = nullptr;
+struct sigaction former[2];  // the former handlers
+fault_observer present_observer = nullptr;
 
-struct sigaction& handler_before(int signal) noexcept { return before[signal == watched[0] ? 0 : 1]; }
+struct sigaction& handler_before(int signal) noexcept { return former[signal == watched[0] ? 0 : 1]; }
 
 std::uintptr_t stack_pointer_of(const void* state) noexcept {
   [[maybe_unused]] const mcontext_t& machine = static_cast<const ucontext_t*>(state)->uc_mcontext;
@@ -36,8 +36,8 @@ std::uintptr_t stack_pointer_of(const void* state) noexcept {
 #endif
 }
 
-// A fault comes again when the handler returns, now with the default action. A signal that somebody sent does not: it
-// is sent once more, and comes when the handler has returned and it is no longer blocked.
+// A faulting instruction faults again when the handler returns, now with the default action. A sent signal must be
+// raised again: it arrives after the handler has returned, when it is no longer blocked.
 void take_default_action(int signal, bool sent) noexcept {
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
@@ -45,7 +45,7 @@ void take_default_action(int signal, bool sent) noexcept {
   if (sent) ::raise(signal);
 }
 
-// Calls a handler as the kernel would have. What it blocks is unblocked by the return from ours.
+// Calls a handler like the kernel would. The return from our handler unblocks the signals that it blocks.
 void call_handler(struct sigaction& handler, int signal, siginfo_t* info, void* state) noexcept {
   const struct sigaction called = handler;
   if (called.sa_flags & static_cast<int>(SA_RESETHAND)) {
@@ -65,10 +65,10 @@ void call_handler(struct sigaction& handler, int signal, siginfo_t* info, void* 
 
 void on_fault(int signal, siginfo_t* info, void* state) {
   const int error = errno;
-  const bool sent = info->si_code <= 0;  // by kill(), raise() and their like
-  if (!sent) told({reinterpret_cast<std::uintptr_t>(info->si_addr), stack_pointer_of(state)});
+  const bool sent = info->si_code <= 0;  // by kill() or raise()
+  if (!sent) present_observer({reinterpret_cast<std::uintptr_t>(info->si_addr), stack_pointer_of(state)});
   struct sigaction& handler = handler_before(signal);
-  // The kernel, too, ignores only what was sent.
+  // The kernel, too, ignores only sent signals.
   if (handler.sa_handler == SIG_IGN && sent) return;
   if (handler.sa_handler == SIG_DFL || handler.sa_handler == SIG_IGN) take_default_action(signal, sent);
   else call_handler(handler, signal, info, state);
@@ -77,7 +77,7 @@ void on_fault(int signal, siginfo_t* info, void* state) {
 
 struct installation {
   explicit installation(fault_observer observer) noexcept {
-    told = observer;
+    present_observer = observer;
     struct sigaction ours{};
     ours.sa_sigaction = &on_fault;
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -100,8 +100,8 @@ struct installation {
 std::size_t signal_stack_size() noexcept {
   constexpr std::size_t usual = 64 * 1024;  // address space; a handler that is called on it may print a backtrace
 #if defined(_SC_SIGSTKSZ)
-  const long wanted = ::sysconf(_SC_SIGSTKSZ);
-  return wanted > 0 ? std::max(usual, static_cast<std::size_t>(wanted)) : usual;
+  const long required = ::sysconf(_SC_SIGSTKSZ);
+  return required > 0 ? std::max(usual, static_cast<std::size_t>(required)) : usual;
 #else
   return usual;
 #endif

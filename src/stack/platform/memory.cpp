@@ -35,7 +35,7 @@ atomic<bool>& vectored() noexcept {
   return possible;
 }
 
-// How many of the ranges the kernel took in one call. Fewer than `count`: the next one, or the call, was refused.
+// The number of ranges that the kernel advised in one call. Fewer than `count`: it refused the next one, or the call.
 std::size_t advise_vectored(const memory_range* ranges, std::size_t count, int advice) noexcept {
   std::array<::iovec, most_at_once> vector;
   for (std::size_t i = 0; i < count; ++i) vector[i] = {ranges[i].first, ranges[i].size};
@@ -44,8 +44,8 @@ std::size_t advise_vectored(const memory_range* ranges, std::size_t count, int a
     if (errno == ENOSYS || errno == EBADF || errno == EPERM) refuse_vectored_advice();
     return 0;
   }
-  std::size_t left = static_cast<std::size_t>(taken), whole = 0;
-  while (whole < count && ranges[whole].size <= left) left -= ranges[whole++].size;
+  std::size_t bytes = static_cast<std::size_t>(taken), whole = 0;
+  while (whole < count && ranges[whole].size <= bytes) bytes -= ranges[whole++].size;
   return whole;
 }
 
@@ -62,8 +62,11 @@ std::size_t advise(const memory_range* ranges, std::size_t count, int advice, st
     if (some > 1 && vectored().load(std::memory_order_relaxed)) taken = advise_vectored(ranges + done, some, advice);
     done += taken;
     if (taken == some) continue;
-    // The next one alone: it tells why, or it works where many at once do not.
-    if (::madvise(ranges[done].first, ranges[done].size, advice) != 0) return error = last_error(), done;
+    // The next range alone: the call returns the reason, or succeeds if only vectored calls fail.
+    if (::madvise(ranges[done].first, ranges[done].size, advice) != 0) {
+      error = last_error();
+      return done;
+    }
     ++done;
   }
   return count;
@@ -95,7 +98,7 @@ std::error_code discard_pages(const memory_range* ranges, std::size_t count) noe
   std::error_code first, error;
   for (std::size_t done = 0; done < count; ++done) {
     done += advise(ranges + done, count - done, MADV_DONTNEED, error);
-    if (error && !first) first = error;  // of the next one, which is left out
+    if (error && !first) first = error;  // of the next range, which is skipped
   }
   return first;
 }

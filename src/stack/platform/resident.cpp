@@ -8,13 +8,13 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 std::byte* first_resident(std::byte* low, std::byte* high, std::size_t page) noexcept {
-  unsigned char there[64];
+  unsigned char pages[64];
   while (low < high) {
-    const std::size_t count = std::min(sizeof there, (static_cast<std::size_t>(high - low) + page - 1) / page);
-    if (::mincore(low, count * page, there) != 0) return low;  // nothing is known: it is looked at
-    const auto* found = std::find_if(there, there + count, [](unsigned char of) { return (of & 1) != 0; });
-    low += static_cast<std::size_t>(found - there) * page;
-    if (found != there + count) return low;
+    const std::size_t count = std::min(sizeof pages, (static_cast<std::size_t>(high - low) + page - 1) / page);
+    if (::mincore(low, count * page, pages) != 0) return low;  // unknown: counts as resident
+    const auto* found = std::find_if(pages, pages + count, [](unsigned char state) { return (state & 1) != 0; });
+    low += static_cast<std::size_t>(found - pages) * page;
+    if (found != pages + count) return low;
   }
   return high;
 }

@@ -27,7 +27,7 @@ struct one_worker {
     }
   }
   void look(std::uint32_t phase) {
-    if (standstill::stands(mark, phase, time_point{})) state = state + 100;
+    if (standstill::wait_stopped(mark, phase, time_point{})) state = state + 100;
     still.end();
   }
 };
@@ -66,13 +66,13 @@ void asked_before_it_sleeps(execution& run) {
       still.halt(mark);
       static_cast<void>(in.take());
       if (over.load(std::memory_order_relaxed)) return;
-      if (!looks || !still.asked()) in.sleep(time_point::max());
+      if (!looks || !still.is_requested()) in.sleep(time_point::max());
     }
   });
   run.thread("asks", [&] {
     const std::uint32_t phase = still.begin();
     in.nudge();
-    require(standstill::stands(mark, phase, time_point::max()));
+    require(standstill::wait_stopped(mark, phase, time_point::max()));
     still.end();
     over.store(true, std::memory_order_relaxed);
     in.nudge();

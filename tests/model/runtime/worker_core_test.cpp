@@ -202,7 +202,7 @@ void destroyed_after_the_post(execution& run) {
   run.thread("poster", [&] { pool->bring(0); });
   run.thread("worker, and destroys", [&] {
     pool->workers[0]->work(true);
-    while (!pool->is_left_alone()) model::pause();
+    while (!pool->has_no_posts()) model::pause();
     pool.free();
   });
   run.join();
@@ -214,7 +214,7 @@ void watch_is_armed(execution& run) {
   primitive::atomic<int> looks{0, "looks"}, over{0, "over"};
   run.thread("watch", [&] {
     for (;;) {
-      const std::uint32_t rung = pool.watch_rung();
+      const std::uint32_t rung = pool.read_watch_epoch();
       if (over.load(std::memory_order_relaxed) != 0) return;
       pool.pause_watch(rung, duration(1));
       looks.store(1, std::memory_order_relaxed);

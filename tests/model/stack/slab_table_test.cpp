@@ -49,7 +49,7 @@ struct some_slabs {
     require(!(*slab)->lend(run, 1, unguarded) && unguarded == 0);
     return geometry.stack((*slab)->at(0));
   }
-  static void destroy(const stack_ref& stack) { stack_slab::destroy(&stack_slab::of(stack.cell)); }
+  static void destroy(const stack_ref& stack) { stack_slab::destroy(&stack_slab::slab_of(stack.cell)); }
 
   system_memory memory;
   hocket_test::kept<stack_depot> depot;  // it is asked for nothing
@@ -96,7 +96,7 @@ void entered_beside_a_search(execution& run) {
   const auto where = reinterpret_cast<std::uintptr_t>(t.memory.first_stack());
   run.thread("enters", [&] { made = t.create(); });
   run.thread("searches", [&] {
-    if (const void* cell = cell_at(where)) require(&stack_slab::of(cell) == slab_at(where));
+    if (const void* cell = cell_at(where)) require(&stack_slab::slab_of(cell) == slab_at(where));
   });
   run.join();
   require(cell_at(where) == made.cell, "the address is not one of the first slab");
@@ -111,7 +111,7 @@ void found_in_a_new_chunk(execution& run) {
   const auto where = reinterpret_cast<std::uintptr_t>(t.memory.first_stack(1));
   run.thread("enters", [&] { made = t.create(); });
   run.thread("searches", [&] {
-    if (const void* cell = cell_at(where)) require(&stack_slab::of(cell) == slab_at(where));
+    if (const void* cell = cell_at(where)) require(&stack_slab::slab_of(cell) == slab_at(where));
   });
   run.join();
   require(cell_at(where) == made.cell, "the address is not one of the second slab");

@@ -98,7 +98,8 @@ TEST_CASE("a second source is refused, and the first one stays") {
 }
 
 TEST_CASE("a source is refused after an allocation, or after memory was kept") {
-  constexpr auto why = "hocket: a memory_source comes too late: set it before the first coroutine and channel are made";
+  constexpr auto why =
+      "hocket: a memory_source was set too late: set it before the first coroutine and channel are made";
   const child_end allocates = end_of_child([] {
     delete new object;
     check_refused(counted, why);

@@ -210,15 +210,15 @@ TEST_CASE("a worker that has left the coroutine in which a standstill found it c
   while (!holds) std::this_thread::yield();
   only.record_stop(false);
   CHECK(only.in_motion());
-  CHECK(only.has_stayed());
+  CHECK(only.is_unchanged());
   go = true;
   detail::runtime_look::wait_until_asleep(rt);
-  CHECK_FALSE(only.has_stayed());
+  CHECK_FALSE(only.is_unchanged());
   only.record_stop(false);
-  CHECK_FALSE(only.has_stayed());  // in no coroutine: it may be in any by now
+  CHECK_FALSE(only.is_unchanged());  // in no coroutine: it may be in any by now
   only.record_stop(true);
   CHECK_FALSE(only.in_motion());
-  CHECK(only.has_stayed());
+  CHECK(only.is_unchanged());
   bell.set();
 }
 
@@ -253,7 +253,8 @@ TEST_CASE("what workers do is counted") {
   CHECK(all.resumed >= tasks);
   CHECK(all.turns >= 1);
   CHECK(rt.counts(0).resumed + rt.counts(1).resumed == rt.counts().resumed);
-  expect_fatal([&] { static_cast<void>(rt.counts(2)); }, "a worker was asked for that the runtime does not have");
+  expect_fatal([&] { static_cast<void>(rt.counts(2)); },
+               "counts() was called for a worker that the runtime does not have");
 }
 
 TEST_CASE("what stands where others may take it is counted, and so is what they take") {

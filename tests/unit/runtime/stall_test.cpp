@@ -61,7 +61,7 @@ TEST_CASE("a stall is told of once, when it has lasted for the limit, and again 
   detail::stall_sight seen;
   const context* const running = &context::root();
   time_point now{};
-  const auto look = [&](std::size_t turns, const context* at) { return seen.look(turns, at, now += 10ms, 25ms); };
+  const auto look = [&](std::size_t turns, const context* at) { return seen.observe(turns, at, now += 10ms, 25ms); };
   for (std::size_t turn : {std::size_t{1}, std::size_t{2}}) {
     CAPTURE(turn);
     CHECK(look(turn, running) == 0ms);
@@ -81,7 +81,7 @@ TEST_CASE("a worker that nothing runs on is not stalled, nor is one whose corout
   std::atomic<bool> over{false};
   detail::stall_sight seen;
   time_point now{};
-  const auto look = [&] { return seen.look(only.turns(), only.running(), now += 2h, 1h); };
+  const auto look = [&] { return seen.observe(only.turns(), only.running(), now += 2h, 1h); };
   detail::runtime_look::wait_until_asleep(rt);
   for (int i = 0; i < 10; ++i) CHECK(look() == 0s);
   auto yields = [&]() -> task<> {

@@ -137,22 +137,22 @@ TEST_CASE(
 
 TEST_CASE("a worker that was stuck and takes turns again does not count as stuck") {
   stuck_worker stage;
-  const auto least_loot = [&] { return detail::runtime_look::at(stage.rt, 0).least_loot(); };
+  const auto steal_threshold = [&] { return detail::runtime_look::at(stage.rt, 0).steal_threshold(); };
   const auto watch_twice = [&] {
     for (int i = 0; i < 2; ++i) detail::runtime_look::watch(stage.rt);
   };
-  CHECK(least_loot() == 2);
+  CHECK(steal_threshold() == 2);
   std::atomic<std::size_t> while_stuck{0};
   auto holds = [&]() -> task<> {
     watch_twice();
-    while_stuck = least_loot();
+    while_stuck = steal_threshold();
     co_return;
   };
   CHECK(sync_wait(spawn(stage.place, holds).join()).has_value());
   CHECK(while_stuck == 1);
   detail::runtime_look::wait_until_asleep(stage.rt);
   watch_twice();
-  CHECK(least_loot() == 2);
+  CHECK(steal_threshold() == 2);
 }
 
 TEST_CASE("a worker that has just woken from a sleep does not count as stuck") {

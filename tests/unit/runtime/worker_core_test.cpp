@@ -295,7 +295,7 @@ TEST_CASE("an observer rests after a period in which all slept, and the first wo
     CAPTURE(static_cast<int>(self));
     const observer other = self == observer::watch ? observer::stalls : observer::watch;
     stepped_pool pool(2);
-    const auto rung = [&] { return pool.watch_bell.load(); };
+    const auto rung = [&] { return pool.watch_epoch.load(); };
     CHECK_FALSE(pool.idle.rests(self));
     pool.fall_asleep(0);
     CHECK_FALSE(pool.idle.rests(self));
@@ -313,7 +313,7 @@ TEST_CASE("an observer rests after a period in which all slept, and the first wo
     SUBCASE("both slept") {
       CHECK(pool[1].nap([&] { CHECK(pool.idle.rests(self)); }));
       CHECK(rung() == 1);
-      CHECK_FALSE(pool.idle.end_sleep(pool[0]).arms);
+      CHECK_FALSE(pool.idle.end_sleep(pool[0]).must_arm);
       CHECK(pool[1].nap());
       CHECK(rung() == 1);
     }

@@ -333,7 +333,7 @@ TEST_CASE("misuse of a wheel is fatal") {
     test_timer b(at(10));
     expect_fatal([&] { s.wheel.attach(b); }, "a timer was attached from outside");
     expect_fatal([&] { s.wheel.advance(); }, "a timer_wheel was turned from outside");
-    expect_fatal([&] { s.wheel.reclaim(); }, "a timer_wheel was asked to reclaim from outside");
+    expect_fatal([&] { s.wheel.reclaim(); }, "reclaim() of a timer_wheel was called from outside of its executor");
     detail::running_scope inside({&s.home}, nullptr);
     CHECK(s.wheel.detach(a));
   }

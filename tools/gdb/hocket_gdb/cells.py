@@ -30,7 +30,7 @@ def slabs(library):
 def live_cells(library):
     for slab in slabs(library):
         head = slab.type.sizeof
-        for index in range(low_half(slab["made_"])):
+        for index in range(low_half(slab["initialized_"])):
             cell = Cell(library, slab, index, slab.address + head + index * CELL)
             if cell.is_live():
                 yield cell

@@ -42,7 +42,7 @@ class result_storage {
   explicit result_storage(std::error_code error) noexcept : error_(error), has_value_(false) {}
   // The value is what `call` returns, made in place: it need not be movable.
   template <class F>
-  constexpr result_storage(from_call, F&& call) : value_(made(call)), has_value_(true) {}
+  constexpr result_storage(from_call, F&& call) : value_(result_of(call)), has_value_(true) {}
 
   result_storage(const result_storage&)
     requires(trivial_copy)
@@ -123,10 +123,15 @@ class result_storage {
 
  private:
   template <class F>
-  static constexpr stored made(F& call) {
-    if constexpr (std::is_void_v<T>) return call(), no_value{};
-    else if constexpr (std::is_reference_v<T>) return std::addressof(call());
-    else return call();
+  static constexpr stored result_of(F& call) {
+    if constexpr (std::is_void_v<T>) {
+      call();
+      return no_value{};
+    } else if constexpr (std::is_reference_v<T>) {
+      return std::addressof(call());
+    } else {
+      return call();
+    }
   }
 
   template <class Other>

@@ -1,8 +1,8 @@
-// The atomics shim: the only names by which hocket's concurrent code speaks of atomics, fences and futexes.
+// The atomics shim: hocket's concurrent code uses atomics, fences and futexes only by these names.
 //
-// In the library they are the standard's. The model tests compile the same sources with a directory that comes first
-// in the include path and holds another file of this name, in which they are the model checker's: so the code that is
-// proved is the code that runs, without a template parameter or a macro in it.
+// In the library they are the standard's. The model tests compile the same sources with another file of this name, from
+// a directory that is first in the include path. There they are the model checker's. So the checked code is the code
+// that runs, without a template parameter or a macro in it.
 #pragma once
 #include <hocket/base/seam/time_point.hpp>
 #include <atomic>
@@ -12,24 +12,26 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace primitive {
 
-// std::atomic, or what the model checker has in its place.
+// std::atomic, or the model checker's.
 template <class T>
 using atomic = std::atomic<T>;
 
-// std::atomic_thread_fence, or what the model checker has in its place.
+// std::atomic_thread_fence, or the model checker's.
 inline void fence(std::memory_order order) noexcept { std::atomic_thread_fence(order); }
 
 }  // namespace primitive
 
 namespace detail {
 
-// A fence in two halves, for two threads that each write one word and then read the other's, one of them often, the
-// other seldom: at least one of them sees what the other wrote, as between two seq_cst fences. The light half costs
-// nothing where the system lets one thread put a fence into all others (Linux: membarrier(2)): the heavy half does that
-// and takes microseconds, more where many processes do so at once. Elsewhere both are seq_cst fences.
-// Dice, Huang, Yang, "Asymmetric Dekker synchronization" (2001).
+// An asymmetric fence, in two halves. Two threads each write one word and then read the other's; one of them does so
+// often (light half), the other rarely (heavy half). At least one of them reads what the other wrote, as between two
+// seq_cst fences.
 //
-// prepare_asymmetric_fences() comes before the heavy half, in every thread; a light half before it is a whole fence.
+// Cost. If a thread can put a fence into all other threads (Linux: membarrier(2)), the light half costs nothing. The
+// heavy half does that, and takes microseconds; more if many processes do so at once. Elsewhere both are seq_cst
+// fences. Source: Dice, Huang, Yang, "Asymmetric Dekker synchronization" (2001).
+//
+// Call prepare_asymmetric_fences() before the heavy half, in every thread; a light half before it is a whole fence.
 void prepare_asymmetric_fences() noexcept;
 void heavy_fence() noexcept;
 
@@ -37,10 +39,10 @@ extern std::atomic<bool> fences_are_asymmetric;  // changes once, in prepare_asy
 inline void light_fence() noexcept {
   // ORDER: relaxed, pairs with the store in prepare_asymmetric_fences(): see there.
   if (fences_are_asymmetric.load(std::memory_order_relaxed)) [[likely]] {
-    // ORDER: forbids the compiler what the heavy half forbids the processor: that the load behind it moves up.
+    // ORDER: forbids the compiler to move the following load up; the heavy half forbids it to the processor.
     std::atomic_signal_fence(std::memory_order_seq_cst);
   } else {
-    // ORDER: forbids that the load behind it moves up before the store in front of it.
+    // ORDER: forbids that the following load moves up before the preceding store.
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 }
@@ -62,12 +64,12 @@ void cpu_relax() noexcept;
 // that wants to spin first does so itself.
 void futex_wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 
-// The same until `deadline` at most: false if it returns because that has come. One in the past returns at once;
-// time_point::max() never comes.
+// The same, up to `deadline`. False: the deadline has passed. With a deadline in the past it returns at once;
+// time_point::max() never passes.
 [[nodiscard]] bool futex_wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected,
                                     time_point deadline) noexcept;
 
-// Wakes one thread, or all, that sleep on `word`. `word` is used as an address only: it may be gone already.
+// Wakes one thread, or all, that sleep on `word`. `word` is used as an address only: it may have been destroyed.
 void futex_wake_one(const atomic<std::uint32_t>& word) noexcept;
 void futex_wake_all(const atomic<std::uint32_t>& word) noexcept;
 

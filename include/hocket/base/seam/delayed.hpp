@@ -1,4 +1,4 @@
-// An object that is made later, in its place: what the headers on the way of every wait need of std::optional, for a
+// delayed: an object that is constructed later. The part of std::optional that the headers of each wait need, for a
 // third of its parse time.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
@@ -16,18 +16,18 @@ class delayed {
   delayed& operator=(const delayed&) = delete;
   ~delayed() { reset(); }
 
-  // There is none yet.
+  // There must be no object.
   template <class... Args>
   T& emplace(Args&&... args) {
-    T* made = ::new (static_cast<void*>(&object_)) T(std::forward<Args>(args)...);
-    made_ = true;
-    return *made;
+    T* created = ::new (static_cast<void*>(&object_)) T(std::forward<Args>(args)...);
+    has_object_ = true;
+    return *created;
   }
   void reset() noexcept {
-    if (std::exchange(made_, false)) object_.~T();
+    if (std::exchange(has_object_, false)) object_.~T();
   }
 
-  explicit operator bool() const noexcept { return made_; }
+  explicit operator bool() const noexcept { return has_object_; }
   T& operator*() noexcept { return object_; }
   T* operator->() noexcept { return &object_; }
 
@@ -35,7 +35,7 @@ class delayed {
   union {
     T object_;
   };
-  bool made_ = false;
+  bool has_object_ = false;
 };
 
 }}}  // namespace hocket::detail

@@ -9,7 +9,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Base of everything that can stand in a list. Copying or moving an element does not copy its place.
+// The base class of elements of a list. Copying or moving an element does not copy its links.
 class list_node {
  public:
   constexpr list_node() noexcept = default;
@@ -19,7 +19,7 @@ class list_node {
     debug_expects(!linked(), "a linked list_node was destroyed", "erase it from its list before it dies");
   }
 
-  // Whether it stands in a list now.
+  // Whether it is in a list now.
   bool linked() const noexcept { return next_ != nullptr; }
 
  private:

@@ -1,28 +1,45 @@
-// A mutex for threads: four bytes, no allocation, through the atomics shim so that what it guards can be model-checked.
+// thread_mutex: a mutex for threads, of four bytes, without allocation. It uses the atomics shim, so code under it can
+// be model-checked.
 //
-// It guards the short critical sections inside primitives (a list operation); it is never held across a suspension
-// and is not for users: a coroutine that waits for it blocks its worker.
+// It guards the short critical sections inside primitives (a list operation). It is never held across a suspension, and
+// is not for users: a coroutine that waits for it blocks its worker.
 //
-// Uncontended, lock() is one read-modify-write and unlock() a store. Most such mutexes write to a word of their own
-// when somebody sleeps, so that unlocking must exchange it; here a table counts the sleepers
-// (base/detail/sleepers.hpp).
+// # Protocol
 //
-//   word   meaning                      lock      0 -> 1; else look for a while, taking 0 -> 1 or 2 -> 3; else count
-//   0      free                                   oneself as a sleeper, heavy fence, and exchange 1 for the word until
-//   1      held                                   that was free, sleeping on 1 in between
-//   2      free, a wake is under way    unlock    nobody counted: 0, light fence, look again: wake one if somebody is
-//   3      held, a wake is under way              counted: 3 -> 2, or else 2 and wake one
+// Without contention lock() is one read-modify-write, and unlock() is a store. Most mutexes record sleepers in their
+// word, so that unlock() needs an exchange. Here a table counts the sleepers (base/detail/sleepers.hpp).
 //
-// It is a meeting of two threads that each write one word and then read the other's: either the sleeper finds the mutex
-// free, or the thread that unlocks finds the sleeper (base/seam/atomic.hpp tells what the halves of the fence cost:
-// nothing here, a system call before a sleep). A woken thread is counted until it has the mutex. So that not every
-// unlock meanwhile wakes another, the word says that a wake is under way, until a sleeper looks at it. A count may be
-// that of another mutex: then a wake finds nobody, and the mark stays until the count is zero or a sleeper comes.
+//   word   meaning
+//   0      free
+//   1      held
+//   2      free, a wake is in progress
+//   3      held, a wake is in progress
 //
-// A thread looks first since most critical sections are shorter than a system call; it sleeps since the holder may have
-// been preempted, or hold it for long (a dump). First come, first served is not promised. The mutex may be destroyed
-// by whoever holds it last: after its store unlock() uses it as an address. Two copies of hocket in one process (in a
-// program and a plug-in) each have a table: objects must not be shared between them.
+//   lock()     1. 0 -> 1
+//              2. else spins for a while: 0 -> 1 or 2 -> 3
+//              3. else counts itself as a sleeper; heavy fence; exchanges the word for 1 until it was free, and sleeps
+//                 on 1 in between
+//   unlock()   no sleeper is counted: stores 0; light fence; reads the count again: wakes one, if there is one
+//              a sleeper is counted: 3 -> 2; or else stores 2, and wakes one
+//
+// # No lost wake-up
+//
+// Two threads each write one word and then read the other's. Either the sleeper finds the mutex free, or the unlocking
+// thread finds the sleeper. (The halves of the fence cost nothing here, and a system call before a sleep:
+// base/seam/atomic.hpp.)
+//
+// A woken thread is counted until it holds the mutex. Meanwhile not every unlock must wake another one. So the word
+// marks a wake in progress, until a sleeper exchanges it. A count may belong to another mutex. Then the wake has no
+// effect, and the mark remains until the count is zero or a sleeper arrives.
+//
+// # Notes
+//
+// - A thread spins first, because most critical sections are shorter than a system call. Then it sleeps, because the
+//   holder may have been preempted, or hold the mutex for long (a dump).
+// - The mutex is not fair.
+// - Its last holder may destroy it: after its store unlock() uses the mutex only as an address.
+// - Two copies of hocket in one process (in a program and a plug-in) have one table each: objects must not be shared
+//   between them.
 #pragma once
 #include <hocket/base/detail/sleepers.hpp>
 #include <hocket/base/seam/locked.hpp>
@@ -34,8 +51,8 @@ class thread_mutex {
  public:
   void lock() noexcept {
     std::uint32_t seen = 0;
-    // ORDER: acquire, pairs with the stores in unlock() and unlock_beside_sleepers(); relaxed on failure: nothing is
-    // read then.
+    // ORDER: acquire, pairs with the stores in unlock() and unlock_beside_sleepers(); relaxed on failure: reads nothing
+    // then.
     if (!word_.compare_exchange_strong(seen, held, std::memory_order_acquire, std::memory_order_relaxed)) [[unlikely]]
       lock_slow();
   }
@@ -48,14 +65,14 @@ class thread_mutex {
   }
   void unlock() noexcept {
     const auto& sleepers = detail::sleepers_near(this);
-    // ORDER: relaxed, a hint: the look behind the fence is the one that counts.
+    // ORDER: relaxed, a hint: the load after the fence decides.
     if (sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
       return unlock_beside_sleepers();
     // ORDER: release, pairs with the compare-exchanges in lock() and try_lock() and the exchange in sleep().
     word_.store(0, std::memory_order_release);
     detail::light_fence();
-    // ORDER: relaxed, ordered behind the store by the fences here and in sleep(): zero means that whoever sleeps has
-    // seen the store.
+    // ORDER: relaxed, ordered after the store by the fences here and in sleep(): if it reads zero, a later sleeper
+    // reads the store.
     if (sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
       detail::futex_wake_one(word_);
   }
@@ -80,12 +97,13 @@ class thread_mutex {
     detail::heavy_fence();
     // ORDER: acquire, pairs with the stores in unlock() and unlock_beside_sleepers().
     while ((word_.exchange(held, std::memory_order_acquire) & held) != 0) detail::futex_wait(word_, held);
-    // ORDER: relaxed, orders nothing: who reads a sleeper too many wakes nobody.
+    // ORDER: relaxed, orders nothing: a thread that reads a sleeper too many wakes in vain.
     sleepers.fetch_sub(1, std::memory_order_relaxed);
   }
   [[HOCKET_NOINLINE, HOCKET_COLD]] void unlock_beside_sleepers() noexcept {
     std::uint32_t seen = held | waking;
-    // ORDER: release, pairs with try_lock() and the exchange in sleep(); relaxed on failure: then a sleeper has looked.
+    // ORDER: release, pairs with try_lock() and the exchange in sleep(); relaxed on failure: then a sleeper has
+    // exchanged it.
     if (word_.compare_exchange_strong(seen, waking, std::memory_order_release, std::memory_order_relaxed)) return;
     // ORDER: release, pairs with the compare-exchange in try_lock() and the exchange in sleep().
     word_.store(waking, std::memory_order_release);

@@ -15,14 +15,14 @@ template <class T>
 class never_destroyed {
  public:
   template <class... Args>
-  explicit never_destroyed(Args&&... args) : made_(::new (memory_) T(std::forward<Args>(args)...)) {}
+  explicit never_destroyed(Args&&... args) : object_(::new (memory_) T(std::forward<Args>(args)...)) {}
   never_destroyed(const never_destroyed&) = delete;
   never_destroyed& operator=(const never_destroyed&) = delete;
-  T& operator*() const noexcept { return *made_; }
+  T& operator*() const noexcept { return *object_; }
 
  private:
   alignas(T) std::byte memory_[sizeof(T)];
-  T* const made_;
+  T* const object_;
 };
 
 }}}  // namespace hocket::detail

@@ -36,9 +36,9 @@ class short_list {
   }
   // `element` is in this list; or in another one that it does not begin.
   void erase(T& element) noexcept {
-    list_node& gone = element;
-    if (first_ == &gone) first_ = gone.next_ == &gone ? nullptr : gone.next_;
-    gone.unlink();
+    list_node& erased = element;
+    if (first_ == &erased) first_ = erased.next_ == &erased ? nullptr : erased.next_;
+    erased.unlink();
   }
 
  private:

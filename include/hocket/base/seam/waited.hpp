@@ -4,12 +4,12 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// What a wait gives that nothing but a stop or a deadline can end early (yield(), a sleep): a result<void> that may be
-// ignored, because the coroutine's next wait fails with the same error. The error is operation_canceled or timed_out.
-// A waited converts to result<void>.
+// The result of a wait that only a stop or a deadline can end early: yield(), a sleep. It may be ignored, because the
+// coroutine's next wait fails with the same error. The error is operation_canceled or timed_out. A waited converts to
+// result<void>.
 //
-// One byte, because compilers keep the result of a co_await in the coroutine's frame also where nobody looks at it: a
-// task with three yields had a frame of 288 bytes with result<void>, which is one line of the cache more.
+// One byte, because compilers keep the result of a co_await in the coroutine's frame, also an unused one: with
+// result<void> a task with three yields had a frame of 288 bytes, one cache line more.
 class waited {
   enum class ended : std::uint8_t { well, cancelled, timed_out };
 
@@ -18,11 +18,11 @@ class waited {
   using error_type = std::error_code;
 
   constexpr waited() noexcept = default;
-  waited(failure given) noexcept : how_(how_of(given.error())) {}
-  waited(const result<void>& given) noexcept : how_(given ? ended::well : how_of(given.error())) {}
+  waited(failure cause) noexcept : state_(state_of(cause.error())) {}
+  waited(const result<void>& other) noexcept : state_(other ? ended::well : state_of(other.error())) {}
   operator result<void>() const noexcept { return has_value() ? result<void>() : result<void>(failure(code())); }
 
-  constexpr bool has_value() const noexcept { return how_ == ended::well; }
+  constexpr bool has_value() const noexcept { return state_ == ended::well; }
   constexpr explicit operator bool() const noexcept { return has_value(); }
   void operator*() const noexcept {
     detail::expects(has_value(), "the value of a failed result was used", "test the result first, or use value()");
@@ -51,17 +51,17 @@ class waited {
   friend bool operator==(waited a, const failure& b) noexcept { return !a.has_value() && a.code() == b.error(); }
 
  private:
-  static ended how_of(std::error_code why) noexcept {
-    if (why == std::errc::operation_canceled) return ended::cancelled;
-    detail::expects(why == std::errc::timed_out, "a wait that may be ignored failed by itself",
+  static ended state_of(std::error_code error) noexcept {
+    if (error == std::errc::operation_canceled) return ended::cancelled;
+    detail::expects(error == std::errc::timed_out, "a wait that may be ignored failed by itself",
                     "give it no may_be_ignored (core/wait/seam/operation.hpp)");
     return ended::timed_out;
   }
   std::error_code code() const noexcept {
-    return make_error_code(how_ == ended::cancelled ? errc::cancelled : errc::deadline_exceeded);
+    return make_error_code(state_ == ended::cancelled ? errc::cancelled : errc::deadline_exceeded);
   }
 
-  ended how_ = ended::well;
+  ended state_ = ended::well;
 };
 
 }}  // namespace hocket

@@ -37,7 +37,7 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   control_block* const outer = thread.running;
   void* const to = block.record;
   block.record = nullptr;
-  machine::note_stack_pointer(block.header.continuation.next);
+  machine::store_stack_pointer(block.header.continuation.next);
   thread.running = &block;
   if constexpr (switch_annotation::active) annotation->before_resume();
   machine::arrival back = machine::switch_to_in_caller(to, transfer);

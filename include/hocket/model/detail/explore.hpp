@@ -9,22 +9,22 @@
 //   });
 //   r.found() == true: r.kind == bug::data_race, r.interleaving tells how, r.replay runs it again.
 //
-// WHAT A TEST IS. The body is called once per execution, on the caller's thread, and must do the same in each: fresh
+// TESTS. The body is called once per execution, on the caller's thread, and must do the same in each: fresh
 // state, no clock, no randomness, no order of addresses, no real threads. What it shares between its threads are model
 // objects: model::atomic, model::var (plain data), model::mutex, the futex functions. Everything else is invisible to
 // the checker and must be private to one thread or constant. The checker's threads are coroutines of one real thread,
 // so `thread_local` and std::mutex do not do what they say; thread_index() is there for per-thread slots.
 //
-// WHAT IS EXPLORED. An execution is a sequence of decisions: which thread performs its next operation, which of the
+// EXPLORATION. An execution is a sequence of decisions: which thread performs its next operation, which of the
 // permitted stores a load reads, whether a weak compare-exchange fails or a futex wait returns for no reason, whether
 // the time of a timed one is up, which waiter a wake takes. The checker walks this tree depth first, by running the
 // body again from the start for each path. Three counters bound an execution: preemptions (a switch away from a thread
-// that could have gone on; switches at blocking, pausing and ending are free), stale reads (loads that did not read the
-// newest store) and spurious results. Most bugs need very few of each. The bounds grow from 0 to those of `options`, so
-// the first bug that is found is among the simplest ones; if a whole pass was not cut by its bounds, nothing is left
-// and the search ends early with `exhaustive` set.
+// that could have continued; switches at blocking, pausing and ending are free), stale reads (loads that did not read
+// the newest store) and spurious results. Most bugs need very few of each. The bounds grow from 0 to those of
+// `options`, so the first bug that is found is among the simplest ones; if a whole pass was not cut by its bounds,
+// nothing is left and the search ends early with `exhaustive` set.
 //
-// WHAT IS FOUND. A failed model::require, a data race on a model::var or against an object's construction or
+// BUGS. A failed model::require, a data race on a model::var or against an object's construction or
 // destruction, a use after destruction, deadlock, a lost wake-up (a deadlock in which some thread sleeps on a futex),
 // livelock, an exception that leaves a thread. The memory model and what it cannot see: src/model/memory.hpp, and
 // docs/model-checker.md for users.
@@ -36,7 +36,7 @@
 //
 // WHEN A BUG IS FOUND, the other threads are unwound by a private exception that their next operation throws; it
 // passes destructors, whose operations then act plainly. A thread that cannot be unwound (the exception met a noexcept
-// function, or a destructor would block) is dropped where it stands and what it owned is leaked, in that one execution.
+// function, or a destructor would block) is dropped, and its objects are leaked, in that one execution.
 //
 // Sources. Norris, Demsky, "CDSChecker: checking concurrent data structures written with C/C++ atomics" (OOPSLA 2013):
 // exploring reads-from choices beside schedules. Musuvathi, Qadeer, "Iterative context bounding for systematic testing
@@ -63,13 +63,13 @@ struct options {
   std::uint32_t preemptions = 3;         // per execution
   std::uint32_t stale_reads = 3;         // per execution
   std::uint32_t spurious = 1;            // weak compare-exchanges that fail, futex waits that return, per execution;
-                                         // timed ones that end by the clock while others could go on
+                                         // timed waits that end by the clock while others could run
   std::uint32_t steps = 5'000;           // operations per execution; more are reported as a livelock
   std::uint64_t executions = 0;          // gives up (report::complete false) after so many; 0: never
   std::uint64_t random = 0;              // if not 0: run so many random executions instead of all
   std::uint64_t seed = 1;                // of the random executions
   std::size_t stack_bytes = 128 * 1024;  // of each thread
-  std::string_view weakened = {};        // unneeded_orderings(): only in files whose path contains this
+  std::string_view weakened = {};        // unneeded_orderings(): only in files with this text in the path
 };
 
 enum class bug : std::uint8_t {
@@ -176,18 +176,18 @@ template <class Body>
 
 // The negative controls of a test, by the dozen: explores again and again, each time with one ordering of the code
 // under test weakened by one degree (seq_cst to acq_rel, acq_rel to acquire and to release, those to relaxed). Returns
-// a line for each that went unnoticed, as "claim.cpp:47: release could be relaxed": either nobody needs it, or the test
-// does not see why it is needed. An ordering is known by its source line. The body as it stands must show no bug. Of
-// several bodies, one that notices is enough.
+// a line for each unnoticed weakening, as "claim.cpp:47: release could be relaxed": either the ordering is not needed,
+// or the test does not show why it is. A source line identifies an ordering. The unchanged body must show no bug. If
+// there are several bodies, one of them must notice the weakening.
 template <class... Bodies>
 [[nodiscard]] std::string unneeded_orderings(const options& bounds, Bodies&&... bodies) {
   return detail::unneeded_orderings(bounds, {detail::erase(bodies)...});
 }
 
-// In the body or one of its threads: a condition that must hold. `what` must outlive the exploration.
-void require(bool holds, const char* what = "a required condition does not hold",
+// In the body or one of its threads: a condition that must hold. `message` must outlive the exploration.
+void require(bool holds, const char* message = "a required condition does not hold",
              std::source_location where = std::source_location::current());
-[[noreturn]] void fail(const char* what, std::source_location where = std::source_location::current());
+[[noreturn]] void fail(const char* message, std::source_location where = std::source_location::current());
 
 // In a spin loop: lets others run until one of them has changed something.
 void pause(std::source_location where = std::source_location::current());

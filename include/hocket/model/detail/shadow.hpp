@@ -30,8 +30,8 @@ struct shadow {
   static constexpr std::uint32_t alive = 0x6c656c61;
   static constexpr std::uint32_t dead = 0xdeadce11;
 
-  constexpr explicit shadow(const char* label, std::uint64_t initial = 0, value_shape how = {}) noexcept
-      : bits(initial), name(label), shape(how) {}
+  constexpr explicit shadow(const char* label, std::uint64_t initial = 0, value_shape kind = {}) noexcept
+      : bits(initial), name(label), shape(kind) {}
   shadow(const shadow&) = delete;
   shadow& operator=(const shadow&) = delete;
 

@@ -4,7 +4,7 @@
 //
 // A turn of the thread, in this order:
 //   1. begin_turn(): takes what other threads posted; polls the driver; fires the timers that are due. I/O comes before
-//      timers, so data that has come in time beats its deadline.
+//      timers, so data that arrived in time beats its deadline.
 //   2. The owner resumes what is ready (runtime/turn.hpp).
 //   3. If nothing is ready: maintain(), then sleep() until something is posted, a timer or the house is due, or the
 //      driver has an event.
@@ -36,24 +36,24 @@ class event_loop : public executor, private timer_waker {
   registry* coroutines() noexcept override { return &coroutines_; }
 
  protected:
-  // `bed`: how the thread sleeps; null: on a futex, and in its driver from when it has one. `name` is for people.
-  // `stays`: it is one of several workers, and runs on one thread for ever.
-  event_loop(const clock_source& time, parker* bed, const char* name, bool stays) noexcept;
+  // `parker`: where the thread sleeps; null: on a futex, and in its driver once it has one. `name` appears in dumps.
+  // `stays`: the loop is one of several workers, and runs on one thread for ever.
+  event_loop(const clock_source& time, parker* parker, const char* name, bool stays) noexcept;
   ~event_loop() = default;
 
-  // `number` is the number of the turn: now and then it looks after the house.
+  // `number` is the number of the turn: some turns check the house.
   void begin_turn(std::size_t number) noexcept;
-  // Something is ready, or due.
+  // Whether a coroutine is ready or a timer is due.
   bool busy() const noexcept { return due_ || !ready_.empty() || drivers_.has_more(); }
-  // It has a timer, or a wait at its driver.
+  // Whether it has a timer, or a wait at its driver.
   bool has_sources() const noexcept { return !wheel_.empty() || drivers_.has_waits(); }
 
   void take_posted() noexcept;
-  // Returns when the house wants to be looked after again.
+  // Returns the time of the next maintenance.
   time_point maintain() noexcept { return house_.keep(wheel_.last_reading()); }
-  // Until something comes, or `until`; may return for no reason.
+  // Sleeps until a post, an event or `until`; may return early.
   void sleep(time_point until) noexcept;
-  // After a sleep, or in its place. `woken`: by another thread.
+  // Called after a sleep, or instead of one. `woken`: another thread ended it.
   void slept(bool woken) noexcept;
 
   const clock_source& clock_;
@@ -64,7 +64,7 @@ class event_loop : public executor, private timer_waker {
   timer_wheel wheel_;
   registry coroutines_;
   house house_;
-  bool due_ = false;  // timers are left that are due
+  bool due_ = false;  // due timers remain for the next turn
 
  private:
   void wake() noexcept override;  // timer_waker

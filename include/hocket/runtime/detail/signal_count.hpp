@@ -1,5 +1,5 @@
-// What the threads of a runtime need of signals beside the table of handlers (signal_table.hpp): their mask, signals of
-// our own to one thread, and the count of a signal.
+// Signals for the threads of a runtime, in addition to the table of handlers (signal_table.hpp): the mask of a thread,
+// interrupts of one thread, and the count of a signal.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/runtime/seam/signal_table.hpp>
@@ -7,30 +7,31 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// By each thread of the library, when it begins: unblocks the signals in use. It blocks SIGXFSZ: then a write beyond
-// RLIMIT_FSIZE gives an error, and does not end the process.
+// Called by each thread of the library at its begin: unblocks the signals in use. Blocks SIGXFSZ: then a write beyond
+// RLIMIT_FSIZE returns an error, and does not end the process.
 void set_mask_of_library_thread() noexcept;
 
-// A signal of our own to one thread, with a number below 256: its handler calls the listener, on that thread, with the
-// ucontext_t of the handler. Such a signal is not counted, and no signal_listener is called. The former handler is.
+// An interrupt: a signal to one thread, with a number below 256. The handler calls the listener on that thread, with
+// the ucontext_t of the handler, and then the former handler. It does not count the signal, and calls no
+// signal_listener.
 using interrupt_listener = void (*)(std::uint32_t number, const void* context) noexcept;
 void listen_to_interrupts(interrupt_listener listener) noexcept;
-// `signal` is in use. False: the system sends it not.
+// `signal` is in use. False: the signal was not sent.
 [[nodiscard]] bool interrupt(pthread_t thread, int signal, std::uint32_t number) noexcept;
 
-// How often the process received a signal, for threads that wait for the next one.
+// The number of receptions of a signal by the process, for threads that wait for the next one.
 class signal_count {
  public:
-  // Has `signal` counted from now on; the handler that was there is called, too. Throws std::system_error if it cannot
-  // be handled. Any thread. The count is never destroyed.
-  static signal_count& of(int signal);
+  // Counts `signal` from now on; the former handler is called, too. Throws std::system_error if the signal cannot be
+  // handled. Any thread. The count is never destroyed.
+  static signal_count& for_signal(int signal);
 
   // The handler: counts one, and wakes the threads that wait. An atomic and a futex: allowed in a handler.
   void add_one() noexcept { change(1); }
   // Wakes the threads that wait; nothing is counted.
   void wake() noexcept { change(not_counted); }
 
-  // What the thread that changed it did before is visible.
+  // Writes of the changing thread before the change are visible.
   // ORDER: acquire, pairs with the fetch_add in change().
   std::uint32_t present() const noexcept { return word_.load(std::memory_order_acquire); }
   // Waits until the word is not `seen`, and returns it.

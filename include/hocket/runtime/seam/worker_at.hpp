@@ -1,12 +1,12 @@
-// One worker of a runtime as a *where*: a coroutine that is spawned there begins on that worker.
+// A worker of a runtime as a spawn target: a coroutine that is spawned there begins on that worker.
 //
 //   detail::worker_at third(rt, 2);
 //   spawn(third, {.name = "listener"}, accept_connections, std::ref(door));
 //
-// It is a coroutine of the runtime like any other, but its first turn is posted to the worker's inbox, from which no
-// other worker steals. So what it opens before its first wait (a socket, say) is with that worker's driver. Afterwards
-// a task migrates as others do; a fiber stays, unless it is migratable. A migratable fiber that has to wait for its
-// stack begins wherever it gets one.
+// It is an ordinary coroutine of the runtime, but its first turn is posted to the worker's inbox, from which no other
+// worker steals. So a socket that it opens before its first wait belongs to that worker's driver. Afterwards a task
+// migrates like others; a fiber stays, unless it is migratable. If a migratable fiber has to wait for its stack, it may
+// begin on another worker.
 #pragma once
 #include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/runtime/runtime.hpp>
@@ -17,8 +17,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class worker_place : public direct_place {
  public:
   worker_place(executor& first, runtime& on, const spawn_options& options) : direct_place(on, options), first_(first) {}
-  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept {
-    made.launch_at(first_, start);
+  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& coroutine, std::coroutine_handle<> start) noexcept {
+    coroutine.launch_at(first_, start);
   }
 
  private:

@@ -1,54 +1,81 @@
-// The timers of one executor: a hierarchical wheel of one nanosecond.
+// The timers of one executor: a hierarchical timer wheel with a resolution of one nanosecond.
 //
-// A timer is attached and detached in constant time and costs no memory but its node; it moves at most once per level
-// before it fires, never fires early, and fires in the order of `when`, equal ones in the order of attach(). Every time
-// point may be asked for. time_point::max() fires only when the clock gets there.
+// # Guarantees
 //
-// Words. A time point is counted from time_point::min(), so it is an unsigned number of 64 bits, here of eleven
-// *digits* of six bits. The *position* is the time up to which everything was taken out. A timer stands on the *level*
-// of the highest digit in which its time differs from the position, in the *slot* of the value that this digit has in
-// its own time. So it is found by a few instructions from its time alone, and all slots of a level lie ahead of those
-// of the level below.
+// - attach() and detach() take constant time, and no memory but the node.
+// - A timer moves at most once per level before it fires.
+// - A timer never fires early. Timers fire in the order of `when`, equal ones in the order of attach().
+// - Every time point is allowed. time_point::max() fires only when the clock reaches it.
+//
+// # Words
+//
+// A time point counts from time_point::min(). So it is an unsigned number of 64 bits, here of eleven *digits* of six
+// bits.
+//
+//   position   all timers up to this time have left their slots
+//   level      of a timer: the highest digit in which its time differs from the position
+//   slot       of a timer: the value of that digit in its own time
+//   horizon    the reading of the clock in the present turn
+//   late       attached when its time was not after the horizon
+//
+// A few instructions compute level and slot from the time alone. All slots of a level are later than all slots of the
+// level below.
 //
 //   position   ... 3 17 05 40     levels 0 .. 10, 64 slots each (16 on the last), an occupancy bit for each slot
 //   timer a    ... 3 17 05 52     level 0, slot 52: due in 12 ns
-//   timer b    ... 3 17 30 02     level 1, slot 30: when the position gets to ... 3 17 30 00, or beyond within the
-//                                 slot, its timers are spread over the levels below
+//   timer b    ... 3 17 30 02     level 1, slot 30: when the position reaches ... 3 17 30 00, or a later time in the
+//                                 slot, its timers move to the levels below
 //
-// A turn reads the clock, once: that is the *horizon*. It goes from occupied slot to occupied slot, without a step in
-// between however far that is, and ends with position = horizon. All positions within one slot give the same place to
-// every timer outside of it, so the position need not stop at the beginning of a slot. If its timers are few enough to
-// look at, they are sorted there and then: those that are due are gathered, of several slots, and the others go down.
+// # A turn
 //
-// What has left a slot leaves its occupancy bit behind: so a timer is detached without asking where it stands. The bit
-// goes when the slot comes to be the first. Each bit was set by an attach or a move, so that costs nothing more.
+// 1. Reads the clock, once: the horizon.
+// 2. Visits the occupied slots up to the horizon, in order, without a step for the empty ones between.
+//    - Few timers (at most `crowd`): sorts them. The due ones are collected, over several slots; the others move down.
+//    - More: spreads them over the levels below.
+// 3. Sets position = horizon.
 //
-// Timers for a time from now (attach_after). To read the clock costs more than all the rest, so on a clock that goes on
-// by itself they stand apart, without a time, until the next turn reads it, or next_expiry() before a sleep: their time
-// is counted from there. It was read after they were attached, so none is early; they may be late by what was left of
-// the turn in which they came, in which none could have fired. Most are detached before, as a deadline of what was
-// about to happen; they never see a slot. Where a clock stands still until it is told to go on, it is read at once.
+// All positions within one slot give the same place to every timer outside of that slot. So the position need not be
+// the beginning of a slot.
 //
-// Why equal times keep their order: their timers always stand in the same slot, later ones behind. A slot is spread
-// over levels that are empty then, from its end to its begin, each timer in front of those that are there: so one that
-// is attached in the middle of it, to the end of its place, is behind what is still to come.
+// A late timer counts as due at the horizon. It fires in the next turn, before the timers that become due by then. So a
+// fire() that attaches timers again and again cannot prolong a turn.
 //
-// A million timers are more than the caches hold, and a walk over a list waits for each of them in turn. So a timer in
-// a slot knows another one that the walk from the end meets some steps later, and its memory is asked for there. That
-// is no more than a guess: the other may have been detached, and be gone.
+// # Occupancy bits
 //
-// If thousands of timers are attached, then the wheel prefetches for timers that fire soon, in two steps: the lines
-// around a timer that moves down a level; and the memory of its coroutine (timer_kind::look_ahead) when a slot with few
-// timers is sorted.
+// A detach does not compute the slot of its timer, and leaves the occupancy bit set. The bit is cleared when the slot
+// is the first one. Each bit was set by an attach or a move, so clearing it adds no cost.
 //
-// A timer that is attached when its time is not after the horizon is *late*: it counts as due at the horizon, and fires
-// at the next turn, before what becomes due by then. So a fire() that attaches again and again cannot hold a turn up.
+// # Timers for a time from now (attach_after)
 //
-// Threads. One thread at a time is the *owner*: the one whose current executor is `home`. Only the owner attaches,
-// turns and asks. detach() may come from any thread; on the owner's it is a plain unlinking. Everywhere else it cannot
-// touch the slots, and says so to the owner by the only word that both sides write, `link` of the node:
+// A read of the clock costs more than the rest of an attach. So on a clock that runs by itself, these timers are queued
+// without an expiry. The next turn, or next_expiry() before a sleep, reads the clock once and assigns it. That reading
+// is later than the attach, so no timer is early. A timer may be late by the rest of the turn of its attach, in which
+// it could not have fired. Most of these timers are deadlines of operations that complete soon: they are detached
+// first, and never enter a slot. On a clock that the program sets, the clock is read at once.
 //
-//   link            meaning                                  who leaves it, and how
+// # The order of equal times
+//
+// Timers with equal times are always in the same slot, later ones after earlier ones. A slot is spread over empty
+// levels, from its end to its begin, and each timer is put before the timers that are there. If a timer is attached
+// meanwhile, it goes to the end of its slot, so it is after the timers that are still to be spread.
+//
+// # Cache misses
+//
+// A million timers exceed the caches, and a walk over a list would wait for each of them in turn. So each timer in a
+// slot refers to a timer that the walk from the end reaches some steps later, and the walk prefetches that one. The
+// reference is a hint: that timer may have been detached and freed.
+//
+// If thousands of timers are attached, the wheel prefetches for timers that fire soon, in two steps: the lines around a
+// timer that moves down a level, and the memory of its coroutine (timer_kind::look_ahead) when a slot with few timers
+// is sorted.
+//
+// # Threads
+//
+// One thread at a time is the *owner*: the thread whose current executor is `home`. Only the owner attaches timers and
+// turns the wheel. Any thread may detach: the owner unlinks the node plainly; another thread cannot touch the slots,
+// and returns the node to the owner through `link`, the only word of a node that both write:
+//
+//   link            meaning                                  who changes it, and how
 //   null            out: never attached, detached or popped  the owner in attach(), plainly
 //   the node        attached                                 the owner in detach(), plainly: out
 //                                                            the owner (or its helper, below) when it is due, by
@@ -58,36 +85,45 @@
 //   or an end       other threads have detached              (or its helper: out, fires)
 //
 //   another thread: detach(node)                       the owner
-//   1. link: node -> top of the stack                  a due node: link: node -> null; fire it. If that fails, forget
+//   1. link: node -> top of the stack                  a due node: link: node -> null; fire it. If that fails, skip
 //      (fails: it was popped, nothing to do)           it: it is returned, and fires below
 //   2. push the node to the stack                      after wake(): reclaim(): take the stack, unlink each of its
 //   3. if the stack was empty: waker.wake()            nodes that is still in a slot, set link to null, fire it
 //
-// So every attach ends in exactly one fire() or in exactly one detach() that returns true; the latter is the owner's.
-// (A wait that was granted elsewhere loses its claim in that fire, and drops the timer's hold.) The owner's detach()
-// may be plain because one party only takes a registration back (timer.hpp): if that is the owner, nobody else tries.
+// So every attach ends in exactly one fire(), or in exactly one detach() on the owner's thread that returns true. (If
+// another thread granted the wait, the wait loses its claim in that fire(), and drops the timer's hold.) The owner's
+// detach() may be plain, because only one party detaches a registration (timer.hpp).
 //
-// A stuck owner. Each of the owner's operations holds a biased lock (base/seam/biased_lock.hpp; ten instructions for
-// an attach and its detach). The owner releases the lock while a timer fires. A helper, one thread at a time, borrows
-// the lock in assist():
+// # A stuck owner
+//
+// Each of the owner's operations holds a biased lock (base/seam/biased_lock.hpp; ten instructions for an attach and its
+// detach). The owner releases the lock while a timer fires. A helper, one thread at a time, borrows the lock in
+// assist():
+//
 //   1. It takes the returned nodes, and pops due timers.
-//   2. It gives the lock back.
+//   2. It releases the lock.
 //   3. It fires them.
+//
 // The helper skips timers that must fire on the owner's thread (timer_kind). If the owner is inside a turn, the helper
 // does nothing. A timer that the helper has popped is popped for the owner's detach(), too. If the helper empties the
-// stack, the owner has been woken and has not answered yet. So the helper leaves `asked_` as the end of the stack, and
-// the owner's next reclaim() restores `end_`.
+// stack, the owner has been woken and has not answered yet. So the helper leaves `woken_end_` as the end of the stack,
+// and the owner's next reclaim() restores `end_`.
 //
-// Hazards. *A node is freed while another thread looks at it*: its memory is good until its fire(), which comes after
-// the push in step 2, the last touch of the node; and a thread that fails in step 1 has its own hold on the wait. *The
-// wheel is destroyed while another thread is in step 3*: that thread's hold on the wait keeps the coroutine from
-// ending, and so its executor from going, until detach() has returned. *A wake-up is lost*: who finds the stack empty
-// wakes. The owner empties it after the wake; a helper leaves another end behind. *If a helper
-// put `asked_` into a stack that the owner has just emptied, then no thread would wake the owner any more.* Prevented:
-// the owner empties the stack under the lock. *The
-// waker is called twice, while its first call is under way or unanswered*: for that reason reclaim() is called once for
-// each wake(), not on suspicion: until the owner has emptied the stack, nobody finds it empty. The emptying is acquired
-// by the next push, so the two calls are ordered, too, and wake() may post one and the same runnable each time.
+// # Hazards
+//
+// - If a node were freed while another thread accesses it, then that thread would access freed memory. Prevented: the
+//   node lives until its fire(), which follows the push in step 2, the last access to the node. A thread that fails in
+//   step 1 has its own hold on the wait.
+// - If the wheel were destroyed while another thread is in step 3, then wake() would be called on a destroyed executor.
+//   Prevented: that thread's hold on the wait keeps the coroutine, and so its executor, until detach() has returned.
+// - If a push found a stack that nothing will empty, then its timer would never fire. Prevented: the thread that finds
+//   the stack empty wakes the owner, which empties it after the wake; a helper leaves another end.
+// - If a helper put `woken_end_` into a stack that the owner has just emptied, then no thread would wake the owner any
+//   more. Prevented: the owner empties the stack under the lock.
+// - If wake() were called again before its first call was answered, then it could not post the same runnable.
+// Prevented:
+//   reclaim() is called exactly once for each wake(). Until the owner has emptied the stack, no thread finds it empty.
+//   The next push acquires the emptying, so the two calls are ordered.
 #pragma once
 #include <hocket/base/seam/biased_lock.hpp>
 #include <hocket/core/executor.hpp>
@@ -97,11 +133,11 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// How the wheel gets its owner's attention.
+// Wakes the owner of a wheel.
 class timer_waker {
  public:
-  // Any thread but the owner's. The owner must answer with one call of reclaim(), soon. There is no second wake()
-  // before that. Usually: the home posts a runnable of its own that it knows by its address.
+  // Called on any thread but the owner's. The owner must answer with one call of reclaim(), soon; wake() is not called
+  // again before that. Usually the home posts a runnable of its own, which it recognizes by its address.
   virtual void wake() noexcept = 0;
 
  protected:
@@ -112,9 +148,10 @@ class timer_wheel final : public timer_service {
  public:
   static constexpr std::size_t unlimited = ~std::size_t{0};
 
-  // `home` is the executor whose thread turns the wheel; it is only compared with. All three outlive the wheel.
+  // `home` is the executor whose thread turns the wheel; it is only compared. All three must outlive the wheel.
   timer_wheel(const clock_source& time, const executor& home, timer_waker& waker) noexcept;
-  // One that is no executor's: whoever uses it has locked it, and is its owner meanwhile. Only attach() puts into it.
+  // A wheel without an executor: the caller of each function holds a lock of its own, and is the owner meanwhile. Only
+  // attach() adds timers.
   explicit timer_wheel(const clock_source& time) noexcept;
   timer_wheel(const timer_wheel&) = delete;
   timer_wheel& operator=(const timer_wheel&) = delete;
@@ -126,39 +163,41 @@ class timer_wheel final : public timer_service {
   [[nodiscard]] bool detach(timer_node& node) noexcept override;
   bool fire_here() const noexcept override;
 
-  // Owner only, as all that follows. A turn: fires what is due by now. It fires at most `at_most` timers, and moves no
-  // more, but for those of the last slot that it opens, if they are few; when they are used up, the next turn goes on
-  // from there. True: something is due already (left by that bound, or attached late by a fire). The clock is not asked
+  // The owner only, like all functions below. A turn: fires the timers that are due. It fires and moves at most
+  // `at_most` timers, and the other timers of the last opened slot, if they are few. After that the next turn continues
+  // there. True: a timer is due already (because of that bound, or attached late by a fire). Does not read the clock
   // while no timer is attached.
   bool advance(std::size_t at_most = unlimited) noexcept;
 
-  // Fires the timers for a time before an earlier reading of the clock: before a driver that would grant such waits.
-  // Times from now are not due. Then reads the clock, for last_reading(); not while no timer is attached.
+  // Fires the timers for a time before an earlier reading of the clock. Called before the poll of a driver that would
+  // grant such waits. Timers without an expiry are not due. Then reads the clock, for last_reading(), unless no timer
+  // is attached.
   void advance_to(time_point reading, std::size_t at_most) noexcept;
 
-  // Fires what other threads have detached. To be called once for each wake(), and not otherwise.
+  // Fires the timers that other threads have detached. Must be called exactly once for each wake().
   void reclaim() noexcept;
 
   // A helper, one thread at a time, at any time before the wheel is destroyed: reclaims and fires the timers that may
-  // fire on another thread (see above). Returns how many have fired.
+  // fire on another thread (see above). Returns the number of fired timers.
   std::size_t assist() noexcept;
 
-  // When the next turn is needed: time_point::max() if no timer is attached; in the past, if something is due already;
-  // else the time of the first timer, or, if its slot holds more than `crowd`, a time before it at which a turn will
-  // spread them. Constant time, but for the timers for a time from now that came since the last turn, and for slots
-  // that were left empty.
+  // The time of the next turn:
+  // - no timer is attached: time_point::max();
+  // - a timer is due already: a time in the past;
+  // - else the time of the first timer; if its slot has more than `crowd`, an earlier time, at which a turn spreads
+  // them. Constant time, plus the timers without an expiry and the slots that became empty since the last turn.
   time_point next_expiry() noexcept;
 
   // The reading of the clock by which the last turn fired. Older if the wheel was empty then.
   time_point last_reading() const noexcept { return reading_; }
 
-  // Timers attached, with those that other threads have detached and that were not reclaimed yet.
+  // The number of attached timers. Includes timers that other threads have detached, until they are reclaimed.
   std::size_t size() const noexcept { return own(size_) - own(popped_elsewhere_); }
   bool empty() const noexcept { return size() == 0; }
 
-  // How many timers have fired, and how late at most: how long after its time the turn began that found it due. One
-  // that was due when it was attached is not late.
-  // ORDER: relaxed, pairs with the stores under the lock: a number for people.
+  // The number of fired timers, and the greatest lateness: the time from a timer's expiry to the begin of the turn that
+  // fires it. A timer that was due when it was attached is not late.
+  // ORDER: relaxed, pairs with the stores under the lock: a statistic.
   std::size_t fired() const noexcept { return fired_.load(std::memory_order_relaxed); }
   duration latest() const noexcept;
 
@@ -166,15 +205,15 @@ class timer_wheel final : public timer_service {
 
  private:
   // A counter that one thread writes under the lock. Other threads may read an old value.
-  // ORDER: relaxed, pairs with the stores in set_size() and help::take(): what is missed is seen under the lock.
+  // ORDER: relaxed, pairs with the stores in set_size() and help::take(): a read under the lock sees them.
   static std::size_t own(const atomic<std::size_t>& number) noexcept { return number.load(std::memory_order_relaxed); }
   // ORDER: relaxed, pairs with the load in own(): see there.
   void set_size(std::size_t to) noexcept { size_.store(to, std::memory_order_relaxed); }
   timer_wheel(const clock_source& time, const executor* home, timer_waker* waker) noexcept;
   bool is_here() const noexcept;
-  // Whether what waits is more than the nearer caches hold.
+  // Whether the timers exceed the nearer caches.
   bool is_large() const noexcept { return own(size_) >= 4096; }
-  static constexpr std::size_t batch = 16;  // slots that are opened before what was due in them is fired
+  static constexpr std::size_t batch = 16;  // slots that are opened before their due timers fire
   static constexpr unsigned digit_bits = 6;
   static constexpr std::size_t radix = 1u << digit_bits;
   static constexpr std::size_t levels = 11;
@@ -186,10 +225,10 @@ class timer_wheel final : public timer_service {
     friend bool operator==(const place&, const place&) noexcept = default;
   };
   static constexpr place nowhere{levels, 0};
-  static constexpr std::size_t ahead = 4;  // how far a walk over a slot looks ahead, in timers
+  static constexpr std::size_t ahead = 4;  // distance of the prefetch in a slot, in timers
   struct bucket {
     list<timer_node> timers;
-    const void* before_last[ahead - 1] = {};  // who came before the last one; may be gone
+    const void* before_last[ahead - 1] = {};  // the timers attached before the last one; they may have been freed
   };
   bucket& bucket_of(place at) noexcept { return slots_[at.level * radix + at.digit]; }
   list<timer_node>& slot(place at) noexcept { return bucket_of(at).timers; }
@@ -246,29 +285,29 @@ class timer_wheel final : public timer_service {
 
   // Constant.
   const clock_source& clock_;
-  const executor* const home_;  // null: the owner is whoever calls
+  const executor* const home_;  // null: the caller is the owner
   timer_waker* const waker_;
   const bool clock_flows_;
-  const std::uint32_t forks_;  // when it was made
+  const std::uint32_t forks_;  // at construction
 
-  // The owner's.
+  // The owner only.
   time_point reading_;
   atomic<std::size_t> size_{0};  // written under the lock; includes timers popped by helpers
 
   // Under the lock.
   biased_lock lock_;
   bool turns_ = false;  // the owner is in a turn, though a timer may fire just now, without the lock
-  bool cut_ = false;    // the last turn used its bound up
+  bool cut_ = false;    // the last turn ended at its bound
   std::uint64_t position_;
   std::uint64_t horizon_;
   std::uint32_t occupied_levels_ = 0;    // a bit for each level with an occupied slot
-  std::uint64_t occupied_[levels] = {};  // a bit for each slot with timers; of one that they have left it may be set
+  std::uint64_t occupied_[levels] = {};  // a bit for each slot with timers; it may be set for an empty slot
   list<timer_node> due_;                 // at the position or late in an earlier turn: to be fired next
   list<timer_node> late_;                // attached since the horizon was read, due by then
-  list<timer_node> fresh_;               // attached for a time from now; what time that is says the next turn
-  list<timer_node> opened_;              // of the slot that the position is in: to be spread before anything fires
+  list<timer_node> fresh_;               // attached for a time from now; the next turn assigns the expiry
+  list<timer_node> opened_;              // of the slot of the position: spread before any timer fires
   bucket slots_[slots];
-  timer_node* left_;  // returned, but to be fired by the owner; linked, with the end at the end
+  timer_node* for_owner_;  // returned; must be fired by the owner; linked, ends in end_
 
   // Written under the lock, read by the owner without.
   atomic<std::size_t> popped_elsewhere_{0};
@@ -276,7 +315,7 @@ class timer_wheel final : public timer_service {
   atomic<std::uint64_t> latest_{0};
 
   // Any thread.
-  timer_node end_, asked_;  // only their addresses are used: the bottom of the stack; asked_: the owner was woken
+  timer_node end_, woken_end_;  // addresses that end the stack; woken_end_: the owner was woken
   atomic<timer_node*> returned_{&end_};
 };
 

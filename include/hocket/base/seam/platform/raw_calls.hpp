@@ -33,9 +33,9 @@ inline long write(int fd, const void* from, std::size_t size) noexcept {
   return ::syscall(SYS_write, fd, from, size);
 }
 inline long read(int fd, void* to, std::size_t size) noexcept {
-  const long got = ::syscall(SYS_read, fd, to, size);
-  if (got > 0) after_read(fd);
-  return got;
+  const long bytes = ::syscall(SYS_read, fd, to, size);
+  if (bytes > 0) after_read(fd);
+  return bytes;
 }
 
 inline long connect(int fd, const void* to, std::size_t size) noexcept { return ::syscall(SYS_connect, fd, to, size); }

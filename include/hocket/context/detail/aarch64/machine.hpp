@@ -1,7 +1,7 @@
 // The machine switch on aarch64, procedure call standard AAPCS64 (LP64). The contract is context/seam/switch.hpp.
 //
-// Inline form. The compiler is told that everything is clobbered, so it saves just the registers that are live at the
-// place of the switch, where it knows best. Two are saved by hand: x29, which may not be in a clobber list, and x19.
+// Inline form. All registers are in the clobber list, so the compiler saves only the registers that are live at the
+// place of the switch. Two are saved by hand: x29, which may not be in a clobber list, and x19.
 //
 //     parked stack
 //     +32  frames: its stack pointer when it runs again
@@ -14,15 +14,15 @@
 //   * x29 in a clobber list is refused, or ignored, depending on the compiler: it travels in the record.
 //   * x19 is clang's base pointer in a function that has both an over-aligned local and one of variable size. There it
 //     stays in use over a statement that clobbers it, with no more than a warning: it travels in the record, too.
-//   * The upper halves of v8 to v15 belong to nobody over a call, but to the compiler over a statement; SVE adds the
-//     rest of z0 to z31, and p0 to p15 and ffr, which no other name in the list covers.
-//   * x18 is one more scratch register on Linux, so it is in the list. Where a platform keeps it (-ffixed-x18) nobody
-//     has a value in it to lose, and the switch does not touch it. Shadow call stacks (in x18, or as GCS) are not
-//     supported.
-//   * The landings are reached by an indirect jump from any register: `bti j`, written as the hint that it is, for
-//     assemblers that are told of no more than armv8-a.
+//   * The upper halves of v8 to v15 are not preserved over a call, but over a statement; SVE adds the rest of z0 to
+//   z31,
+//     and p0 to p15 and ffr, which no other name in the list covers.
+//   * x18 is one more scratch register on Linux, so it is in the list. If a platform reserves it (-ffixed-x18), no code
+//     has a value in it, and the switch does not touch it. Shadow call stacks (in x18, or as GCS) are not supported.
+//   * The landings are reached by an indirect jump from any register: `bti j`, written as a hint, for assemblers that
+//     know only armv8-a.
 //   * sp must be a multiple of 16 whenever it addresses memory. There is no red zone, so both forms are the same.
-//   * fpcr is not touched; the flags of fpsr belong to nobody over a call.
+//   * fpcr is not touched; the flags of fpsr are not preserved over a call.
 //   * No stack may be parked in streaming mode or with a live ZA.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
@@ -126,7 +126,7 @@ inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argume
 }
 
 template <class T>
-[[gnu::always_inline]] inline void note_stack_pointer(T*& where) noexcept {
+[[gnu::always_inline]] inline void store_stack_pointer(T*& where) noexcept {
   asm volatile("mov %0, sp" : "=r"(where));
 }
 

@@ -1,12 +1,12 @@
-// The machine switch by threads of the operating system: a fiber is one that is parked. The contract is
+// The machine switch by threads of the operating system: each fiber is a thread. The contract is
 // context/seam/switch.hpp; src/context/os_thread/machine.cpp explains it.
 //
-// It needs nothing but threads, so it runs anywhere; and whatever else looks at stacks (a debugger, a sanitizer, a
-// profiler) sees plain threads. But a switch takes microseconds, and the system has a limit of threads. What the
-// language keeps per thread is the fiber's own here: thread_local variables, the exceptions that are being handled, the
-// rounding mode. What hocket keeps per thread is the resumer's, as it is everywhere.
+// It needs only threads, so it runs anywhere. Debuggers, sanitizers and profilers see plain threads. But a switch takes
+// microseconds, and the system limits the number of threads. The language's state of a thread belongs to the fiber
+// here: thread_local variables, the exceptions that are being handled, the rounding mode. hocket's state of a thread
+// belongs to the resumer, as in every back end.
 //
-// The stack that prepare() is given holds the record alone, and what the caller keeps on it.
+// The stack given to prepare() contains only the record, and the data of the caller.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
@@ -29,7 +29,7 @@ arrival switch_to(void* to, void* transfer) noexcept;
 inline arrival switch_to_in_caller(void* to, void* transfer) noexcept { return switch_to(to, transfer); }
 [[noreturn]] void leave(void* to, void* transfer) noexcept;
 template <class T>
-inline void note_stack_pointer(T*&) noexcept {}
+inline void store_stack_pointer(T*&) noexcept {}
 [[gnu::noinline]] const void* thread_id() noexcept;
 
 }  // namespace machine

@@ -1,21 +1,19 @@
-// What a sanitizer must be told about a stack switch. In plain builds only Valgrind is told of each stack.
+// Annotations of stack switches for sanitizers. In plain builds only Valgrind gets the bounds of each stack.
 //
-// One annotation belongs to one fiber and sees this sequence, each line on the stack that it names:
+// An annotation belongs to one fiber. Its functions are called in this order, each on the stack that is named:
 //   resumer: before_resume   fiber: on_entry (first time) or after_yield
 //   fiber:   before_yield    resumer: after_resume
 //   fiber:   before_leave    resumer: after_resume, then the stack may be reused: on_release
-// While its stack is packed (fiber/detail/packing.hpp) what it owns hangs from the image: on_pack, on_unpack.
-// A call on another stack (fiber/call_on_stack.hpp) has a call_annotation, which stands in for the fiber's own
-// meanwhile:
+// While the stack is packed (fiber/detail/packing.hpp), the image refers to its objects: on_pack, on_unpack.
+// A call on another stack (fiber/call_on_stack.hpp) has a call_annotation, which replaces the fiber's during the call:
 //   caller: before_call    other stack: on_entry, before_return    caller: after_return
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 
 #if HOCKET_BACKEND == 2
-// Sanitizers and Valgrind see plain threads that take turns: there is nothing to tell. Only what lies in the memory
-// that the pool gave as a stack (the callable, the result) must be known to the leak check, which scans no mapping by
-// itself.
+// Sanitizers and Valgrind see plain threads, so a switch needs no annotation. Only the leak check must know the memory
+// that the pool lent as a stack (it has the callable and the result), because it does not scan mappings by itself.
 #if defined(__SANITIZE_ADDRESS__) || HOCKET_HAS_FEATURE(address_sanitizer)
 #include <sanitizer/lsan_interface.h>
 #endif
@@ -116,7 +114,7 @@ class switch_annotation {
   std::size_t resumer_size_ = 0;
 };
 
-// ASan is told of the stack that the fiber runs on; LSan of what lies on the other one while the fiber is suspended.
+// ASan gets the stack that the fiber runs on; LSan also scans the other stack while the fiber is suspended.
 class call_annotation {
  public:
   call_annotation(switch_annotation* fiber, const void* low, std::size_t size) noexcept
@@ -128,17 +126,17 @@ class call_annotation {
   ~call_annotation() { __lsan_unregister_root_region(low_, size_); }
   void before_call() noexcept {
     __sanitizer_start_switch_fiber(&caller_fake_, low_, size_);
-    stand_in();
+    swap_bounds();
   }
   void on_entry() noexcept { __sanitizer_finish_switch_fiber(nullptr, &caller_low_, &caller_size_); }
   void before_return() noexcept {
-    stand_in();
+    swap_bounds();
     __sanitizer_start_switch_fiber(nullptr, caller_low_, caller_size_);
   }
   void after_return() noexcept { __sanitizer_finish_switch_fiber(caller_fake_, nullptr, nullptr); }
 
  private:
-  void stand_in() noexcept {
+  void swap_bounds() noexcept {
     if (!fiber_) return;
     std::swap(fiber_->low_, low_);
     std::swap(fiber_->size_, size_);

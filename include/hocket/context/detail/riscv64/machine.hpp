@@ -1,6 +1,6 @@
 // The machine switch on riscv64, calling convention LP64D. The contract is context/seam/switch.hpp.
 //
-// Inline form. The compiler is told that everything is clobbered, so it saves just the registers that are live at the
+// Inline form. All registers are in the clobber list, so the compiler saves only the registers that are live at the
 // place of the switch, where it knows best. Two are saved by hand: s0, which may not be in a clobber list, and s1.
 //
 //     parked stack
@@ -131,7 +131,7 @@ inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argume
 }
 
 template <class T>
-[[gnu::always_inline]] inline void note_stack_pointer(T*& where) noexcept {
+[[gnu::always_inline]] inline void store_stack_pointer(T*& where) noexcept {
   asm volatile("sd sp, %0" : "=m"(where));
 }
 

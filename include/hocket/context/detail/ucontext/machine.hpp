@@ -1,10 +1,10 @@
-// The machine switch by swapcontext: any architecture whose C library has it. The contract is
+// The machine switch by swapcontext: for any architecture with a C library that has it. The contract is
 // context/seam/switch.hpp.
 //
 //     parked stack
 //     ...  frames
 //          the frame of switch_to(), and in it the record: all registers, as the C library saves them, the signal mask,
-//          and the words that whoever switches back leaves there
+//          and the words of the switch back
 //     ...  the frame of swapcontext()
 //
 // Slow: each switch saves and sets the signal mask, by a system call. So a stack has a signal mask of its own, which is
@@ -31,7 +31,7 @@ arrival switch_to(void* to, void* transfer) noexcept;
 inline arrival switch_to_in_caller(void* to, void* transfer) noexcept { return switch_to(to, transfer); }
 [[noreturn]] void leave(void* to, void* transfer) noexcept;
 template <class T>
-inline void note_stack_pointer(T*&) noexcept {}
+inline void store_stack_pointer(T*&) noexcept {}
 [[gnu::noinline]] const void* thread_id() noexcept;
 
 }  // namespace machine

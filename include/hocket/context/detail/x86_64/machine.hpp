@@ -1,6 +1,6 @@
 // The machine switch on x86-64, System V calling convention. The contract is context/seam/switch.hpp.
 //
-// Inline form. The compiler is told that everything is clobbered, so it saves just the registers that are live at the
+// Inline form. All registers are in the clobber list, so the compiler saves only the registers that are live at the
 // place of the switch, where it knows best. Two are saved by hand: rbp, which may not be in a clobber list, and rbx.
 //
 //     resumer's stack                      parked stack (in_caller form)
@@ -155,7 +155,7 @@ inline void* prepare(void* top, void (*entry)(void*, void*, void*), void* argume
 }
 
 template <class T>
-[[gnu::always_inline]] inline void note_stack_pointer(T*& where) noexcept {
+[[gnu::always_inline]] inline void store_stack_pointer(T*& where) noexcept {
   asm volatile("movq %%rsp, %0" : "=m"(where));
 }
 
