@@ -4,7 +4,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The waiter is enlisted, and the baton was not just held.
 template <class Strength>
-void baton<Strength>::get_in_line(waiter& entry) noexcept {
+void baton<Strength>::enqueue(waiter& entry) noexcept {
   if (take_or_push(entry) && !give_to(entry)) put();
 }
 
@@ -14,9 +14,9 @@ bool baton<Strength>::take_or_push(waiter& entry) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges below verify.
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
-  while (seen != wanted && seen != put_back_wanted) {
+  while (seen != queued && seen != put_back_queued) {
     const std::uintptr_t put_back = seen & 1;  // of a waiter
-    const std::uintptr_t next = seen == free ? held : seen == held ? address_of(entry) : wanted - put_back;
+    const std::uintptr_t next = seen == free ? held : seen == held ? address_of(entry) : queued - put_back;
     // ORDER: acquire, pairs with the compare-exchange in put() for the baton that is free, and in begin() for the
     // waiter that is taken along; release, pairs with that in hand_over(), which finds this one whole.
     if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
@@ -48,7 +48,7 @@ bool baton<Strength>::hand_over() noexcept {
       if (word_.compare_exchange_weak(seen, free, std::memory_order_release, std::memory_order_relaxed)) return false;
       continue;
     }
-    if (seen != wanted) {
+    if (seen != queued) {
       // ORDER: acquire, pairs with the compare-exchange in begin(): the waiter is whole. The next holder is ordered
       // after this one by its claim.
       if (!word_.compare_exchange_weak(seen, held, std::memory_order_acquire, std::memory_order_relaxed)) continue;
@@ -66,8 +66,8 @@ bool baton<Strength>::hand_over() noexcept {
 template <class Strength>
 bool baton<Strength>::put_or_pop(waiter*& next) noexcept {
   locked guard(mutex_);
-  // ORDER: relaxed, pairs with nothing: it leaves `wanted` under the inner mutex only.
-  if (word_.load(std::memory_order_relaxed) != wanted) return false;
+  // ORDER: relaxed, pairs with nothing: it leaves `queued` under the inner mutex only.
+  if (word_.load(std::memory_order_relaxed) != queued) return false;
   if (line_.empty()) {
     // ORDER: release, pairs with the compare-exchange in try_take().
     word_.exchange(free, std::memory_order_release);
@@ -83,7 +83,7 @@ template <class Strength>
 bool baton<Strength>::detach(waiter& entry) noexcept {
   const std::uintptr_t self = address_of(entry);
   for (std::uintptr_t seen = self; seen == self || seen == self - 1;) {
-    const std::uintptr_t next = seen == self ? held : put_back_wanted;
+    const std::uintptr_t next = seen == self ? held : put_back_queued;
     // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
     if (word_.compare_exchange_strong(seen, next, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   }

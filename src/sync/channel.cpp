@@ -27,16 +27,16 @@ waiter* channel_core<Strength>::meet(wait_queue& line, suspension& wait, waiter&
 }
 
 template <class Strength>
-bool channel_core<Strength>::close(std::error_code why) noexcept {
-  expects(static_cast<bool>(why), "a channel was closed with an error code that means success",
+bool channel_core<Strength>::close(std::error_code error) noexcept {
+  expects(static_cast<bool>(error), "a channel was closed with an error code that means success",
           "say close(), or give the error that those who wait are to get");
   grants granted;
   {
     locked guard(mutex_);
     if (closed_) return false;
     closed_ = true;
-    note(outlook::unknown);
-    why_ = why;
+    set_outlook(outlook::unknown);
+    close_error_ = error;
     fail_all(senders_, granted);
     fail_all(receivers_, granted);
   }
@@ -46,7 +46,7 @@ bool channel_core<Strength>::close(std::error_code why) noexcept {
 
 template <class Strength>
 void channel_core<Strength>::fail_all(wait_queue& line, grants& granted) noexcept {
-  line.claim_all(granted, [this](waiter& entry) { channel_party::of(entry).fail(why_); });
+  line.claim_all(granted, [this](waiter& entry) { channel_core::party_of(entry).fail(close_error_); });
 }
 
 template <class Strength>

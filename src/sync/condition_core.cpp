@@ -3,11 +3,11 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
-void condition_core<Strength>::get_in_line(suspension& wait, waiter& entry, request& what) noexcept {
-  entry.resource = &what;
-  what.listed = true;
+void condition_core<Strength>::enqueue(suspension& wait, waiter& entry, request& relock) noexcept {
+  entry.resource = &relock;
+  relock.listed = true;
   locked guard(mutex_);
-  debug_expects(line_.empty() || request_of(line_.front()).lock == what.lock,
+  debug_expects(line_.empty() || request_of(line_.front()).lock == relock.lock,
                 "a condition is waited for with two mutexes at a time", "wait with the mutex that guards what changes");
   line_.enlist(wait, *this, entry);
 }
@@ -21,7 +21,7 @@ bool condition_core<Strength>::notify_one() noexcept {
     if (!first) return false;
     request_of(first.entry()).listed = false;
   }
-  hand_on(std::move(first));
+  requeue(std::move(first));
   return true;
 }
 
@@ -36,20 +36,20 @@ std::size_t condition_core<Strength>::notify_all() noexcept {
       ++notified;
     });
   }
-  while (!all.empty()) hand_on(all.take_first());
+  while (!all.empty()) requeue(all.take_first());
   return notified;
 }
 
 template <class Strength>
 bool condition_core<Strength>::detach(waiter& entry) noexcept {
-  request& what = request_of(entry);
+  request& relock = request_of(entry);
   {
     locked guard(mutex_);
-    if (!what.listed) return false;
-    what.listed = false;
+    if (!relock.listed) return false;
+    relock.listed = false;
     line_.erase(entry);
   }
-  what.lock->adopt(entry.kept());
+  relock.lock->adopt(entry.kept());
   return false;
 }
 

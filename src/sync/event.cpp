@@ -7,7 +7,7 @@ namespace detail {
 
 // The waiter is enlisted, and the event was not just unset.
 template <class Strength>
-void event_core<Strength>::get_in_line(waiter& entry) noexcept {
+void event_core<Strength>::enqueue(waiter& entry) noexcept {
   if (is_set_or_push(entry)) entry.claim_popped().post();
 }
 
@@ -17,8 +17,8 @@ bool event_core<Strength>::is_set_or_push(waiter& entry) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
-  while (seen != wanted) {
-    const std::uintptr_t next = seen == is_set_word ? is_set_word : seen == unset ? address_of(entry) : wanted;
+  while (seen != queued) {
+    const std::uintptr_t next = seen == is_set_word ? is_set_word : seen == unset ? address_of(entry) : queued;
     // ORDER: acquire, pairs with the compare-exchange in set(), and in begin() for the waiter that is taken along;
     // release, pairs with that in wake_all(), which finds this one whole.
     if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
@@ -36,7 +36,7 @@ void event_core<Strength>::wake_all() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that what follows verifies.
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (seen == wanted) {
+    if (seen == queued) {
       if (wake_line(seen)) return;
       continue;
     }

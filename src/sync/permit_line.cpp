@@ -3,26 +3,26 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
-bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& wish) noexcept {
-  entry.resource = &wish;  // also of what is taken at once: pass_on() asks
+bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& demand) noexcept {
+  entry.resource = &demand;  // also of what is taken at once: pass_on() asks
   locked guard(mutex_);
   if (wait.decided()) return false;
-  const word wanted = count(wish.permits);
+  const word permits = count(demand.permits);
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges below verify.
   word seen = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (!(seen & waited) && seen >= wanted) {
+    if (!(seen & has_waiters) && seen >= permits) {
       // ORDER: acquire, pairs with the compare-exchange in give().
-      if (!word_.compare_exchange_weak(seen, seen - wanted, std::memory_order_acquire, std::memory_order_relaxed))
+      if (!word_.compare_exchange_weak(seen, seen - permits, std::memory_order_acquire, std::memory_order_relaxed))
         continue;
       // ORDER: relaxed, pairs with nothing: the permits go back unused, and the write continues the release sequence
       // of the release that gave them.
-      if (!wait.take_now(entry, *this)) word_.fetch_add(wanted, std::memory_order_relaxed);
+      if (!wait.take_now(entry, *this)) word_.fetch_add(permits, std::memory_order_relaxed);
       return false;
     }
     // ORDER: relaxed, pairs with nothing: the line is read under the inner mutex only.
-    if ((seen & waited) ||
-        word_.compare_exchange_weak(seen, seen | waited, std::memory_order_relaxed, std::memory_order_relaxed))
+    if ((seen & has_waiters) ||
+        word_.compare_exchange_weak(seen, seen | has_waiters, std::memory_order_relaxed, std::memory_order_relaxed))
       break;
   }
   return line_.enlist(wait, *this, entry);
@@ -35,20 +35,20 @@ void permit_line<Strength>::serve(grants& served) noexcept {
   // ORDER: acquire, pairs with the compare-exchange in give(): those who are granted are ordered after all releases
   // that they live on.
   const word seen = word_.load(std::memory_order_acquire);
-  if (!(seen & waited)) return;
+  if (!(seen & has_waiters)) return;
   word taken = 0;
   while (!line_.empty()) {
     waiter& first = line_.front();
-    const word wanted = count(request::of(first).permits);
-    if (seen - waited - taken < wanted) break;
-    grant one = first.claim();
-    if (!one) break;
+    const word permits = count(request_of(first).permits);
+    if (seen - has_waiters - taken < permits) break;
+    grant claimed = first.claim();
+    if (!claimed) break;
     line_.erase(first);
-    taken += wanted;
-    served.add(std::move(one));
+    taken += permits;
+    served.add(std::move(claimed));
   }
   // ORDER: relaxed, pairs with nothing: it belongs to the release sequences of those whose permits are left.
-  if (word spent = taken + (line_.empty() ? waited : 0)) word_.fetch_sub(spent, std::memory_order_relaxed);
+  if (word spent = taken + (line_.empty() ? has_waiters : 0)) word_.fetch_sub(spent, std::memory_order_relaxed);
 }
 
 template <class Strength>
@@ -78,7 +78,7 @@ bool permit_line<Strength>::detach(waiter& entry) noexcept {
 
 template <class Strength>
 void permit_line<Strength>::pass_on(waiter& entry) noexcept {
-  give(request::of(entry).permits);
+  give(request_of(entry).permits);
 }
 
 template class permit_line<strength::shared>;

@@ -19,14 +19,14 @@ bool publication<Strength>::begin(suspension& wait, waiter& entry, std::uint64_t
 }
 
 template <class Strength>
-bool publication<Strength>::close(std::error_code why) noexcept {
-  expects(static_cast<bool>(why), "a watch or a broadcast was closed with an error code that means success",
+bool publication<Strength>::close(std::error_code error) noexcept {
+  expects(static_cast<bool>(error), "a watch or a broadcast was closed with an error code that means success",
           "say close(), or give the error that the receivers are to get");
   grants woken;
   {
     locked guard(mutex_);
     if (is_closed()) return false;
-    why_ = why;
+    close_error_ = error;
     // ORDER: relaxed, pairs with the load in has_news(): the mutex orders the error.
     published_.store(published() | closed, std::memory_order_relaxed);
     line_.claim_all(woken);

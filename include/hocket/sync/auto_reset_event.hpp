@@ -59,7 +59,7 @@ class basic_auto_reset_event<Strength>::waiting {
  public:
   using value_type = void;
   explicit waiting(basic_auto_reset_event& source) noexcept : event_(&source) {}
-  bool try_now() noexcept { return event_->look_and_take(); }
+  bool try_now() noexcept { return event_->test_and_take(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { event_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }
 

@@ -76,7 +76,7 @@ class basic_monitor final : private detail::baton<Strength> {
 
  private:
   struct condition final : detail::condition_core<Strength> {
-    using detail::condition_core<Strength>::get_in_line;
+    using detail::condition_core<Strength>::enqueue;
     const char* what() const noexcept override { return "a monitor's notification"; }
   };
 
@@ -180,7 +180,7 @@ class basic_monitor<Strength>::waiting {
     owner_ = detail::current_owner();
     depth_ = monitor_->depth_;
     request_.lock = monitor_;
-    monitor_->changed_.get_in_line(wait, entry, request_);
+    monitor_->changed_.enqueue(wait, entry, request_);
     monitor_->leave_altogether();
   }
   result<void> take() noexcept { return {}; }

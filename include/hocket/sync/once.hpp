@@ -144,7 +144,7 @@ class basic_once<Strength>::entering {
   explicit entering(basic_once& source) noexcept : once_(&source) {}
   bool try_now() noexcept {
     was_done_ = once_->is_done();
-    return was_done_ || once_->look_and_take();
+    return was_done_ || once_->test_and_take();
   }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { once_->begin(wait, entry); }
   result<turn> take() noexcept { return was_done_ ? turn() : once_->taken(); }

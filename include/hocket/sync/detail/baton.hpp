@@ -10,15 +10,15 @@
 //   waiter   gone, one waits: the address of that     -> held     hand_over(), detach()      any thread
 //                                                     -> wanted   begin() of the second      under the inner mutex
 //   wanted   gone, some may wait in the line          -> held, free   hand_over()            under the inner mutex
-//   one less than `waiter` or `wanted`: the same, and the holder has put the baton back, has found that somebody waits,
+//   one less than `waiter` or `queued`: the same, and the holder has put the baton back, has found that somebody waits,
 //            and is about to hand it over. Nobody else does; those who come and go change the rest of it as above.
 //
 // The usual line is one waiter, who stands in the word: it comes and goes by one compare-exchange, and whoever takes it
 // out of the word is the one who has popped it. The second who comes takes the first along into the line. The line is
-// guarded by the inner mutex. It is empty unless the word is `wanted`; it may be empty then, too, because a wait that
+// guarded by the inner mutex. It is empty unless the word is `queued`; it may be empty then, too, because a wait that
 // is ended by others leaves the line and not the word.
 //
-// Put and begin race for the word. If begin() comes first, put() finds the waiter, or it finds `wanted` and goes
+// Put and begin race for the word. If begin() comes first, put() finds the waiter, or it finds `queued` and goes
 // through the inner mutex, which begin() holds until all are in the line. If put() comes first, begin() finds the baton
 // `free`, and takes it. So no waiter is left behind.
 //
@@ -54,14 +54,14 @@ class baton : public wait_source {
   void adopt(grant won) noexcept {
     waiter& entry = won.keep(*this);
     std::uintptr_t seen = held;
-    // ORDER: release, pairs with the compare-exchange in hand_over() and in get_in_line(); relaxed on failure.
+    // ORDER: release, pairs with the compare-exchange in hand_over() and in enqueue(); relaxed on failure.
     if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
-      get_in_line(entry);
+      enqueue(entry);
   }
 
  protected:
-  enum state : std::uintptr_t { free, held, put_back_wanted, wanted };  // else the address of a waiter, or one less
-  static_assert(alignof(waiter) > wanted);
+  enum state : std::uintptr_t { free, held, put_back_queued, queued };  // else the address of a waiter, or one less
+  static_assert(alignof(waiter) > queued);
 
   explicit baton(state first) noexcept : word_(first) {}
   ~baton() { Strength::drain(mutex_); }
@@ -73,7 +73,7 @@ class baton : public wait_source {
   }
 
   // The same where it is seldom free: an exchange that fails costs as much as one that does not.
-  bool look_and_take() noexcept {
+  bool test_and_take() noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
     return word_.load(std::memory_order_relaxed) == free && try_take();
   }
@@ -82,11 +82,11 @@ class baton : public wait_source {
   void begin(suspension& wait, waiter& entry) noexcept {
     entry.enlist(wait, *this);
     std::uintptr_t seen = held;
-    // ORDER: release, pairs with the compare-exchange in hand_over() and in get_in_line(): they find the waiter whole;
+    // ORDER: release, pairs with the compare-exchange in hand_over() and in enqueue(): they find the waiter whole;
     // relaxed on failure.
     if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
         [[unlikely]]
-      get_in_line(entry);
+      enqueue(entry);
   }
 
   // Nobody but the caller can put now: the usual case is one subtraction, which is cheaper than a compare-exchange.
@@ -116,7 +116,7 @@ class baton : public wait_source {
   bool is_deserted() noexcept {
     Strength::drain(mutex_);
     const std::uintptr_t last = Strength::last(word_);
-    return last <= held || (last == wanted && line_.empty());
+    return last <= held || (last == queued && line_.empty());
   }
 
   // True: the first in line has it. False: nobody waits, and it is free.
@@ -130,15 +130,17 @@ class baton : public wait_source {
 
   // False: its wait was ended by others.
   static bool give_to(waiter& next) noexcept {
-    if (next.resource) [[unlikely]]
-      return next.kept().post(), true;
-    grant given = next.claim_popped();
-    if (!given) return false;
-    given.post();
+    if (next.resource) [[unlikely]] {
+      next.kept().post();
+      return true;
+    }
+    grant claimed = next.claim_popped();
+    if (!claimed) return false;
+    claimed.post();
     return true;
   }
 
-  [[HOCKET_NOINLINE]] void get_in_line(waiter& entry) noexcept;
+  [[HOCKET_NOINLINE]] void enqueue(waiter& entry) noexcept;
   [[HOCKET_NOINLINE]] void hand_back() noexcept;
   bool take_or_push(waiter& entry) noexcept;
   bool put_or_pop(waiter*& next) noexcept;

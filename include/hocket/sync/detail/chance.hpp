@@ -23,11 +23,11 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
   if constexpr (under_model) {
     return first_chance_below(bound);
   } else {
-    thread_state& here = this_thread();
-    if (here.chance_generation != seed_generation()) [[unlikely]]
+    thread_state& thread = this_thread();
+    if (thread.chance_generation != seed_generation()) [[unlikely]]
       return first_chance_below(bound);
-    here.chance += 0x9e3779b97f4a7c15u;  // 2^64 / the golden ratio, and odd
-    return static_cast<std::uint32_t>(((here.chance >> 32) * bound) >> 32);
+    thread.chance += 0x9e3779b97f4a7c15u;  // 2^64 / the golden ratio, and odd
+    return static_cast<std::uint32_t>(((thread.chance >> 32) * bound) >> 32);
   }
 }
 

@@ -16,14 +16,12 @@ class channel_party {
 
   explicit channel_party(bool is_receiver) noexcept : receives(is_receiver) {}
 
-  void fail(std::error_code why) noexcept {
-    error_ = why.value();
-    category_ = &why.category();
+  void fail(std::error_code error) noexcept {
+    error_ = error.value();
+    category_ = &error.category();
   }
   bool failed() const noexcept { return category_ != nullptr; }
   std::error_code error() const noexcept { return {error_, *category_}; }
-
-  static channel_party& of(waiter& entry) noexcept { return *static_cast<channel_party*>(entry.resource); }
 
   bool receives;
   phase state = phase::begun;
@@ -54,16 +52,18 @@ class channel_core : public wait_source {
   // - unknown: the state must be read under the mutex.
   enum class outlook : std::uint8_t { sendable, bare, unknown };
 
-  outlook known() const noexcept {
+  outlook outlook_hint() const noexcept {
     // ORDER: relaxed, pairs with the store in note(): outside of the mutex a hint.
     return outlook_.load(std::memory_order_relaxed);
   }
   // Under the mutex.
-  void note(outlook now) noexcept {
+  void set_outlook(outlook now) noexcept {
     // ORDER: relaxed, pairs with the load in known(), as above.
     outlook_.store(now, std::memory_order_relaxed);
   }
-  void note_item() noexcept { note(receivers_.empty() && !closed_ ? outlook::sendable : outlook::unknown); }
+  void update_after_push() noexcept { set_outlook(receivers_.empty() && !closed_ ? outlook::sendable : outlook::unknown); }
+
+  static channel_party& party_of(waiter& entry) noexcept { return *static_cast<channel_party*>(entry.resource); }
 
   // Under the mutex: grants the first of the line that can be granted, and takes it out. Null: nobody can.
   static waiter* grant_first(wait_queue& line, grants& granted) noexcept;
@@ -72,7 +72,7 @@ class channel_core : public wait_source {
   waiter* meet(wait_queue& line, suspension& wait, waiter& entry, grants& granted) noexcept;
 
   // False: it was closed before.
-  bool close(std::error_code why) noexcept;
+  bool close(std::error_code error) noexcept;
 
   bool detach(waiter& entry) noexcept override;
 
@@ -81,7 +81,7 @@ class channel_core : public wait_source {
   wait_queue senders_;
   wait_queue receivers_;
   bool closed_ = false;
-  std::error_code why_;
+  std::error_code close_error_;
   typename Strength::template word<outlook> outlook_{outlook::sendable};  // for writing
 
  private:

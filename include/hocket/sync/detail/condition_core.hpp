@@ -48,11 +48,11 @@ class condition_core : public wait_source {
   }
 
   // Before the lock is given up.
-  void get_in_line(suspension& wait, waiter& entry, request& what) noexcept;
+  void enqueue(suspension& wait, waiter& entry, request& relock) noexcept;
 
  private:
   static request& request_of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
-  static void hand_on(grant won) noexcept { request_of(won.entry()).lock->adopt(std::move(won)); }
+  static void requeue(grant won) noexcept { request_of(won.entry()).lock->adopt(std::move(won)); }
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override { notify_one(); }

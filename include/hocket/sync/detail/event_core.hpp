@@ -11,7 +11,7 @@
 //   wanted   unset, some may wait in line -> set      wake_all() under the inner mutex
 //
 // One waiter stands in the word; the second who comes takes it along into the line, as at a baton (baton.hpp). The line
-// is guarded by the inner mutex. If the word is not `wanted`, every waiter in the line belongs to a wait that has
+// is guarded by the inner mutex. If the word is not `queued`, every waiter in the line belongs to a wait that has
 // ended.
 //
 // Why setting what is set writes: a producer that only looked could find `set`, and a consumer reset it and look for
@@ -66,25 +66,25 @@ class event_core : public wait_source {
   bool is_deserted() noexcept {
     Strength::drain(mutex_);
     const std::uintptr_t last = Strength::last(word_);
-    return last <= is_set_word || (last == wanted && line_.empty());
+    return last <= is_set_word || (last == queued && line_.empty());
   }
 
   void begin(suspension& wait, waiter& entry) noexcept {
     entry.enlist(wait, *this);
     std::uintptr_t seen = unset;
-    // ORDER: release, pairs with the compare-exchange in wake_all() and in get_in_line(): they find the waiter whole;
+    // ORDER: release, pairs with the compare-exchange in wake_all() and in enqueue(): they find the waiter whole;
     // relaxed on failure.
     if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
         [[unlikely]]
-      get_in_line(entry);
+      enqueue(entry);
   }
 
  private:
-  enum state : std::uintptr_t { unset, is_set_word, wanted };  // else the address of a waiter
-  static_assert(alignof(waiter) > wanted);
+  enum state : std::uintptr_t { unset, is_set_word, queued };  // else the address of a waiter
+  static_assert(alignof(waiter) > queued);
   static std::uintptr_t address_of(waiter& entry) noexcept { return reinterpret_cast<std::uintptr_t>(&entry); }
 
-  [[HOCKET_NOINLINE]] void get_in_line(waiter& entry) noexcept;
+  [[HOCKET_NOINLINE]] void enqueue(waiter& entry) noexcept;
   [[HOCKET_NOINLINE]] void wake_all() noexcept;
   bool is_set_or_push(waiter& entry) noexcept;
   bool wake_line(std::uintptr_t& seen) noexcept;

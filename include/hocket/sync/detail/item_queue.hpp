@@ -41,7 +41,7 @@ class item_queue {
   bool full() const noexcept { return size_ == places_; }
 
   // Before each push, of a queue that is not full. False: there is no memory.
-  [[nodiscard]] bool make_room() noexcept { return tail_ != tail_end_ || make_room_behind(); }
+  [[nodiscard]] bool reserve_place() noexcept { return tail_ != tail_end_ || reserve_block(); }
 
   template <class U>
   void push(U&& item) noexcept {
@@ -73,31 +73,37 @@ class item_queue {
   static void free_block(block* old) noexcept {
     if (old) source_release(old, bytes_of_block(old->places), alignment);
   }
-  static T* first_of(block& of) noexcept { return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(&of) + offset); }
+  static T* first_of(block& header) noexcept { return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(&header) + offset); }
 
-  void set_head(block& to) noexcept {
-    head_block_ = &to;
-    head_ = first_of(to);
-    head_end_ = head_ + to.places;
+  void set_head(block& next) noexcept {
+    head_block_ = &next;
+    head_ = first_of(next);
+    head_end_ = head_ + next.places;
   }
-  void set_tail(block& to) noexcept {
-    tail_block_ = &to;
-    tail_ = first_of(to);
-    tail_end_ = tail_ + to.places;
+  void set_tail(block& next) noexcept {
+    tail_block_ = &next;
+    tail_ = first_of(next);
+    tail_end_ = tail_ + next.places;
   }
   void begin_with(block& first) noexcept {
     set_head(first);
     set_tail(first);
   }
 
-  [[HOCKET_NOINLINE]] bool make_room_behind() noexcept {
-    if (places_ != no_limit) return set_tail(*tail_block_), true;
-    block* more = spare_ ? std::exchange(spare_, nullptr) : make_block(places_of_block);
-    if (!more) return false;
-    more->next = nullptr;
-    if (!tail_block_) return begin_with(*more), true;
-    tail_block_->next = more;
-    set_tail(*more);
+  [[HOCKET_NOINLINE]] bool reserve_block() noexcept {
+    if (places_ != no_limit) {
+      set_tail(*tail_block_);
+      return true;
+    }
+    block* added = spare_ ? std::exchange(spare_, nullptr) : make_block(places_of_block);
+    if (!added) return false;
+    added->next = nullptr;
+    if (tail_block_) {
+      tail_block_->next = added;
+      set_tail(*added);
+    } else {
+      begin_with(*added);
+    }
     return true;
   }
   [[HOCKET_NOINLINE]] void leave_block() noexcept {

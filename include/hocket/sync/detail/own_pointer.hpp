@@ -16,7 +16,7 @@ template <class T>
 class own_pointer {
  public:
   own_pointer() noexcept = default;
-  explicit own_pointer(T* to) noexcept : hidden_(~reinterpret_cast<std::uintptr_t>(to)) {}
+  explicit own_pointer(T* object) noexcept : hidden_(~reinterpret_cast<std::uintptr_t>(object)) {}
   T* get() const noexcept { return reinterpret_cast<T*>(~hidden_); }
 
  private:
@@ -31,7 +31,7 @@ inline constexpr bool is_small_item =
 // Room in an operation for such a copy, or for another item that its user constructs and destroys. Whole words, and not
 // left as they are: see core/wait/detail/op_flag.hpp.
 template <class T>
-class item_room {
+class item_storage {
  public:
   template <class U>
   void put(U&& item) noexcept {

@@ -40,7 +40,6 @@ class permit_line : public wait_source {
   // The number of permits that a waiter asks for. A part of the operation.
   struct request {
     std::size_t permits;
-    static request& of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
   };
 
   explicit permit_line(std::size_t free) noexcept : word_(count(free)) {}
@@ -50,20 +49,20 @@ class permit_line : public wait_source {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
     word seen = word_.load(std::memory_order_relaxed);
     do {
-      if ((seen & waited) || seen < count(n)) return false;
+      if ((seen & has_waiters) || seen < count(n)) return false;
       // ORDER: acquire, pairs with the operations on the word in give() and give_to_waiters().
     } while (!word_.compare_exchange_weak(seen, seen - count(n), std::memory_order_acquire, std::memory_order_relaxed));
     return true;
   }
 
   // Takes the permits, if they are free and the wait is undecided. True: links the waiter instead.
-  bool begin(suspension& wait, waiter& entry, request& wish) noexcept;
+  bool begin(suspension& wait, waiter& entry, request& demand) noexcept;
 
   void give(std::size_t n) noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
     word seen = word_.load(std::memory_order_relaxed);
     do {
-      if (seen & waited) [[unlikely]]
+      if (seen & has_waiters) [[unlikely]]
         return give_to_waiters(n);
       // ORDER: release, pairs with the compare-exchange in try_take().
     } while (!word_.compare_exchange_weak(seen, sum(seen, n), std::memory_order_release, std::memory_order_relaxed));
@@ -88,7 +87,7 @@ class permit_line : public wait_source {
 
  private:
   using word = std::uint64_t;
-  static constexpr word waited = 1;
+  static constexpr word has_waiters = 1;
 
   static word count(std::size_t n) noexcept {
     expects(n <= max_permits, "more permits than a semaphore can count",
@@ -101,6 +100,8 @@ class permit_line : public wait_source {
             "release what was acquired, once; the limit is semaphore::max");
     return more;
   }
+
+  static request& request_of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
 
   [[HOCKET_NOINLINE, HOCKET_COLD]] void give_to_waiters(std::size_t n) noexcept;
   void serve(grants& served) noexcept;

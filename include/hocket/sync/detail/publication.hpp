@@ -28,7 +28,7 @@ class publication : public wait_source {
   publication& operator=(const publication&) = delete;
 
   // Any thread. False: it was closed before.
-  bool close(std::error_code why) noexcept;
+  bool close(std::error_code error) noexcept;
   bool is_closed() const noexcept {
     // ORDER: relaxed, pairs with nothing: no more than a hint.
     return published_.load(std::memory_order_relaxed) & closed;
@@ -70,7 +70,7 @@ class publication : public wait_source {
     // ORDER: relaxed, pairs with nothing: it changes under the mutex.
     return published_.load(std::memory_order_relaxed) & ~closed;
   }
-  std::error_code why() const noexcept { return why_; }
+  std::error_code close_error() const noexcept { return close_error_; }
 
   // For a destructor.
   std::uint64_t last_published() const noexcept { return Strength::last(published_) & ~closed; }
@@ -85,7 +85,7 @@ class publication : public wait_source {
 
   // Guarded by mutex_, the count for writing:
   typename Strength::template word<std::uint64_t> published_;
-  std::error_code why_;
+  std::error_code close_error_;
   wait_queue line_;
 };
 

@@ -54,22 +54,22 @@ class lone_user {
  public:
   class visit {
    public:
-    explicit visit([[maybe_unused]] lone_user& of, [[maybe_unused]] const char* what) noexcept : of_(of) {
+    explicit visit([[maybe_unused]] lone_user& user, [[maybe_unused]] const char* message) noexcept : user_(user) {
       if constexpr (checks) {
         // ORDER: relaxed, pairs with nothing: it must not order what it is to find.
-        const bool taken = of_.busy_.exchange(true, std::memory_order_relaxed);
-        debug_expects(!taken, what, "a spsc_channel has one of each at a time: say channel<T>");
+        const bool taken = user_.busy_.exchange(true, std::memory_order_relaxed);
+        debug_expects(!taken, message, "a spsc_channel has one of each at a time: say channel<T>");
       }
     }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
     ~visit() {
       // ORDER: relaxed, pairs with nothing: as above.
-      if constexpr (checks) of_.busy_.store(false, std::memory_order_relaxed);
+      if constexpr (checks) user_.busy_.store(false, std::memory_order_relaxed);
     }
 
    private:
-    [[maybe_unused]] lone_user& of_;
+    [[maybe_unused]] lone_user& user_;
   };
 
  private:
@@ -83,7 +83,7 @@ class spsc_core : public wait_source {
   spsc_core& operator=(const spsc_core&) = delete;
 
   // Any thread. False: it was closed before.
-  bool close(std::error_code why) noexcept;
+  bool close(std::error_code error) noexcept;
 
  protected:
   explicit spsc_core(std::size_t places) noexcept : places_(places) {}
@@ -116,7 +116,7 @@ class spsc_core : public wait_source {
     // begin_receive() that it waits, and the end. Released to the load in items().
     sent_.store(sent, std::memory_order_seq_cst);
     // ORDER: seq_cst, forbids the same.
-    return notes_.load(std::memory_order_seq_cst) == 0 || publish_slowly(n);
+    return flags_.load(std::memory_order_seq_cst) == 0 || publish_slowly(n);
   }
   // True: it waits.
   bool begin_send(suspension& wait, waiter& entry) noexcept;
@@ -124,21 +124,21 @@ class spsc_core : public wait_source {
   // --- the receiver
 
   // How many items there are; the receiver looks again if it knows of fewer than it wants.
-  std::size_t items(std::size_t wanted) noexcept {
+  std::size_t items(std::size_t min_items) noexcept {
     // ORDER: relaxed, pairs with nothing: the receiver's own.
     const std::size_t received = received_.load(std::memory_order_relaxed);
-    if (seen_sent_ - received < wanted && !ended_) {
+    if (seen_sent_ - received < min_items && !ended_) {
       // ORDER: acquire, pairs with the store in publish(): the items are whole.
       seen_sent_ = sent_.load(std::memory_order_acquire);
     }
     return seen_sent_ - received;
   }
   // The same; 0 only at the end, or if nobody has granted it.
-  std::size_t items_or_end(std::size_t wanted) noexcept {
-    if (const std::size_t n = items(wanted)) [[likely]]
+  std::size_t items_or_end(std::size_t min_items) noexcept {
+    if (const std::size_t n = items(min_items)) [[likely]]
       return n;
-    look_for_end();
-    return items(wanted);
+    record_end();
+    return items(min_items);
   }
   bool can_receive() noexcept {
     expect_alone(receiver_waits, two_receivers);
@@ -152,7 +152,7 @@ class spsc_core : public wait_source {
     // begin_send() that it waits. Released to the load in free_places().
     received_.store(received, std::memory_order_seq_cst);
     // ORDER: seq_cst, forbids the same.
-    if (notes_.load(std::memory_order_seq_cst) & sender_waits) [[unlikely]]
+    if (flags_.load(std::memory_order_seq_cst) & sender_waits) [[unlikely]]
       wake_sender();
   }
   // True: it waits.
@@ -162,10 +162,10 @@ class spsc_core : public wait_source {
 
   bool is_closed() const noexcept {
     // ORDER: acquire, pairs with the store in announce() by close(): why() can be read.
-    return notes_.load(std::memory_order_acquire) & closed;
+    return flags_.load(std::memory_order_acquire) & closed;
   }
   // Of a channel that was found closed.
-  std::error_code why() const noexcept { return why_; }
+  std::error_code close_error() const noexcept { return close_error_; }
   std::size_t size() const noexcept {
     // ORDER: acquire, pairs with the store in freed(): the other count is not an older one.
     const std::size_t received = received_.load(std::memory_order_acquire);
@@ -186,30 +186,30 @@ class spsc_core : public wait_source {
   lone_user<Strength> sending_, receiving_;
 
  private:
-  enum note_bits : std::uint32_t { receiver_waits = 1, sender_waits = 2, closed = 4 };
+  enum flag : std::uint32_t { receiver_waits = 1, sender_waits = 2, closed = 4 };
 
   const char* what() const noexcept override { return "a channel"; }
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
 
   // While the end waits, another one has come.
-  void expect_alone([[maybe_unused]] note_bits mine, [[maybe_unused]] const char* what) const noexcept {
+  void expect_alone([[maybe_unused]] flag bit, [[maybe_unused]] const char* message) const noexcept {
     if constexpr (debug_checks && !under_model) {
       // ORDER: relaxed, pairs with nothing: a check; the caller is ordered after its own last wait.
-      debug_expects(!(notes_.load(std::memory_order_relaxed) & mine), what,
+      debug_expects(!(flags_.load(std::memory_order_relaxed) & bit), message,
                     "a spsc_channel has one of each at a time: say channel<T>");
     }
   }
   [[HOCKET_NOINLINE]] bool publish_slowly(std::size_t n) noexcept;
   [[HOCKET_NOINLINE]] void wake_sender() noexcept;
-  [[HOCKET_NOINLINE]] void look_for_end() noexcept;
+  [[HOCKET_NOINLINE]] void record_end() noexcept;
 
   // Under the mutex:
-  void announce(std::uint32_t notes) noexcept;
-  void withdraw(note_bits its) noexcept;
+  void set_flags(std::uint32_t flags) noexcept;
+  void clear_flags(flag bits) noexcept;
   bool enlist(suspension& wait, waiter& entry, waiter*& end) noexcept;
-  grant claim(waiter*& end, note_bits its) noexcept;
-  void take_out(waiter*& end, note_bits its) noexcept;
+  grant claim(waiter*& end, flag bits) noexcept;
+  void take_out(waiter*& end, flag bits) noexcept;
 
   const std::size_t places_;
   // The parts are kept apart by gaps: a type that is aligned to cache lines does not belong into a coroutine's frame,
@@ -225,13 +225,13 @@ class spsc_core : public wait_source {
   std::size_t seen_sent_ = 0;
   std::size_t place_out_ = 0;
   bool ended_ = false;  // written by the receiver under mutex_
-  std::byte gap_before_notes_[cache_line_size];
+  std::byte gap_before_flags_[cache_line_size];
   // Guarded by mutex_, the notes for writing:
-  typename Strength::template word<std::uint32_t> notes_{0};
+  typename Strength::template word<std::uint32_t> flags_{0};
   typename Strength::mutex mutex_;
   waiter* sender_ = nullptr;
   waiter* receiver_ = nullptr;
-  std::error_code why_;  // constant when it is closed
+  std::error_code close_error_;  // constant when it is closed
 };
 
 extern template class spsc_core<strength::shared>;

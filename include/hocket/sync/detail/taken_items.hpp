@@ -29,8 +29,8 @@ class taken_items {
     ::new (static_cast<void*>(first() + size_)) T(std::forward<From>(item));
     ++size_;
   }
-  void assign_to(T* room) noexcept {
-    for (std::size_t i = 0; i < size_; ++i) room[i] = std::move(first()[i]);
+  void assign_to(T* buffer) noexcept {
+    for (std::size_t i = 0; i < size_; ++i) buffer[i] = std::move(first()[i]);
   }
 
  private:
