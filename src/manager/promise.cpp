@@ -6,13 +6,16 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 task_id add_promise(manager_core& core, const promise_kind& kind, void* promise, const expect_options& options) {
   std::error_code error;
   managed_entry* entry = core.open({"", options.within, options.group, options.data, options.location, false}, error);
-  if (!entry) return kind.fail(promise, error), task_id::none;
+  if (!entry) {
+    kind.fail(promise, error);
+    return task_id::none;
+  }
   task_id id = task_id::none;
   bool late = false;
   {
     locked guard(entry->table.mutex);
     if (core.stops().requested() == stop_level::none) {
-      id = table_of(*entry).hold(*entry, kind, promise);
+      id = table_of(*entry).bind(*entry, kind, promise);
       late = entry->is_late();
     }
   }

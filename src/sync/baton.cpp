@@ -8,17 +8,17 @@ void baton<Strength>::enqueue(waiter& entry) noexcept {
   if (take_or_push(entry) && !give_to(entry)) put();
 }
 
-// True: took the baton. False: got in line.
+// True: the baton is taken. False: the waiter is linked.
 template <class Strength>
 bool baton<Strength>::take_or_push(waiter& entry) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges below verify.
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
   while (seen != queued && seen != put_back_queued) {
-    const std::uintptr_t put_back = seen & 1;  // of a waiter
+    const std::uintptr_t put_back = seen & 1;  // if the word is a waiter's address
     const std::uintptr_t next = seen == free ? held : seen == held ? address_of(entry) : queued - put_back;
-    // ORDER: acquire, pairs with the compare-exchange in put() for the baton that is free, and in begin() for the
-    // waiter that is taken along; release, pairs with that in hand_over(), which finds this one whole.
+    // ORDER: acquire, pairs with the compare-exchange in put() if the baton is free, and in begin() for the waiter that
+    // moves into the line; release, pairs with the compare-exchange in hand_over(), which reads `entry` complete.
     if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
     if (seen == free) return true;
     if (seen == held) return false;
@@ -29,10 +29,10 @@ bool baton<Strength>::take_or_push(waiter& entry) noexcept {
   return false;
 }
 
-// Somebody waits. The baton is the caller's again, as far as others can see, until it is handed over.
+// There is a waiter. To other threads the caller holds the baton again, until the handover.
 template <class Strength>
 void baton<Strength>::hand_back() noexcept {
-  // ORDER: relaxed, pairs with nothing: the next holder is ordered after this one by its claim, or by hand_over().
+  // ORDER: relaxed, pairs with nothing: the claim orders the next holder after this one, or by hand_over().
   word_.fetch_add(held - free, std::memory_order_relaxed);
   hand_over();
 }
@@ -49,8 +49,8 @@ bool baton<Strength>::hand_over() noexcept {
       continue;
     }
     if (seen != queued) {
-      // ORDER: acquire, pairs with the compare-exchange in begin(): the waiter is whole. The next holder is ordered
-      // after this one by its claim.
+      // ORDER: acquire, pairs with the compare-exchange in begin(): the waiter is complete. The claim orders the next
+      // holder after this one.
       if (!word_.compare_exchange_weak(seen, held, std::memory_order_acquire, std::memory_order_relaxed)) continue;
       next = reinterpret_cast<waiter*>(seen);
     } else {
@@ -62,7 +62,7 @@ bool baton<Strength>::hand_over() noexcept {
   }
 }
 
-// True: nobody is in the line, and the baton is free.
+// True: the line is empty, and the baton is free.
 template <class Strength>
 bool baton<Strength>::put_or_pop(waiter*& next) noexcept {
   locked guard(mutex_);
@@ -74,7 +74,7 @@ bool baton<Strength>::put_or_pop(waiter*& next) noexcept {
     return true;
   }
   next = &line_.pop_front();
-  // ORDER: relaxed, pairs with nothing: the next holder is ordered after this one by its claim.
+  // ORDER: relaxed, pairs with nothing: the claim orders the next holder after this one.
   if (line_.empty()) word_.exchange(held, std::memory_order_relaxed);
   return false;
 }
@@ -84,7 +84,7 @@ bool baton<Strength>::detach(waiter& entry) noexcept {
   const std::uintptr_t self = address_of(entry);
   for (std::uintptr_t seen = self; seen == self || seen == self - 1;) {
     const std::uintptr_t next = seen == self ? held : put_back_queued;
-    // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
+    // ORDER: relaxed, pairs with nothing: after the exchange only this thread accesses the waiter.
     if (word_.compare_exchange_strong(seen, next, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   }
   locked guard(mutex_);

@@ -29,7 +29,7 @@ waiter* channel_core<Strength>::meet(wait_queue& line, suspension& wait, waiter&
 template <class Strength>
 bool channel_core<Strength>::close(std::error_code error) noexcept {
   expects(static_cast<bool>(error), "a channel was closed with an error code that means success",
-          "say close(), or give the error that those who wait are to get");
+          "say close(), or give the error that the waiters get");
   grants granted;
   {
     locked guard(mutex_);

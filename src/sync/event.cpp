@@ -19,8 +19,8 @@ bool event_core<Strength>::is_set_or_push(waiter& entry) noexcept {
   std::uintptr_t seen = word_.load(std::memory_order_relaxed);
   while (seen != queued) {
     const std::uintptr_t next = seen == is_set_word ? is_set_word : seen == unset ? address_of(entry) : queued;
-    // ORDER: acquire, pairs with the compare-exchange in set(), and in begin() for the waiter that is taken along;
-    // release, pairs with that in wake_all(), which finds this one whole.
+    // ORDER: acquire, pairs with the compare-exchange in set(), and in begin() for the waiter that moves into the line;
+    // release, pairs with the compare-exchange in wake_all(), which reads `entry` complete.
     if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
     if (seen == is_set_word) return true;
     if (seen == unset) return false;
@@ -41,7 +41,7 @@ void event_core<Strength>::wake_all() noexcept {
       continue;
     }
     // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); acquire, pairs with the
-    // compare-exchange in begin(): the waiter is whole.
+    // compare-exchange in begin(): the waiter is complete.
     if (!word_.compare_exchange_weak(seen, is_set_word, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
     if (seen > is_set_word) reinterpret_cast<waiter*>(seen)->claim_popped().post();
     return;
@@ -66,7 +66,7 @@ bool event_core<Strength>::wake_line(std::uintptr_t& seen) noexcept {
 template <class Strength>
 bool event_core<Strength>::detach(waiter& entry) noexcept {
   std::uintptr_t seen = address_of(entry);
-  // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
+  // ORDER: relaxed, pairs with nothing: after the exchange only this thread accesses the waiter.
   if (word_.compare_exchange_strong(seen, unset, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   locked guard(mutex_);
   return line_.take_out(entry);

@@ -14,11 +14,12 @@ bool current_owner_is_alone() noexcept {
   return thread.strand() || !thread.whole().is_of_many();
 }
 
-// An exchange reads the last value that there is, never an older one: so whoever gave the thing back last, another
-// coroutine that was given the guard, perhaps, has not left this one's address behind. While an eager body waits by
-// itself, that may hold the thing, or want it: its coroutine need not be in the way.
+// An exchange reads the last value of the word, never an older one. So the address of this coroutine is there only if
+// no later holder released the lock, for example a coroutine that received the guard. Exempt: a coroutine whose eager
+// body waits by itself, because the body may hold the lock or wait for it.
 template <class Strength>
-void holder<Strength>::check_not_held([[maybe_unused]] const char* message, [[maybe_unused]] const char* remedy) noexcept {
+void holder<Strength>::check_not_held([[maybe_unused]] const char* message,
+                                      [[maybe_unused]] const char* remedy) noexcept {
   if constexpr (checked) {
     const strand_state* strand = current_context().strand();
     const void* expected = strand;

@@ -4,7 +4,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
 bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& demand) noexcept {
-  entry.resource = &demand;  // also of what is taken at once: pass_on() asks
+  entry.resource = &demand;  // set even if the permits are taken at once: pass_on() reads it
   locked guard(mutex_);
   if (wait.decided()) return false;
   const word permits = count(demand.permits);
@@ -15,8 +15,8 @@ bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& dema
       // ORDER: acquire, pairs with the compare-exchange in give().
       if (!word_.compare_exchange_weak(seen, seen - permits, std::memory_order_acquire, std::memory_order_relaxed))
         continue;
-      // ORDER: relaxed, pairs with nothing: the permits go back unused, and the write continues the release sequence
-      // of the release that gave them.
+      // ORDER: relaxed, pairs with nothing: the permits were not used, and the write continues the release sequence of
+      // their release.
       if (!wait.take_now(entry, *this)) word_.fetch_add(permits, std::memory_order_relaxed);
       return false;
     }
@@ -32,8 +32,8 @@ bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& dema
 // has ended: its detach() serves the line again.
 template <class Strength>
 void permit_line<Strength>::serve(grants& served) noexcept {
-  // ORDER: acquire, pairs with the compare-exchange in give(): those who are granted are ordered after all releases
-  // that they live on.
+  // ORDER: acquire, pairs with the compare-exchange in give(): the granted waiters are ordered after all releases of
+  // their permits.
   const word seen = word_.load(std::memory_order_acquire);
   if (!(seen & has_waiters)) return;
   word taken = 0;
@@ -47,7 +47,7 @@ void permit_line<Strength>::serve(grants& served) noexcept {
     taken += permits;
     served.add(std::move(claimed));
   }
-  // ORDER: relaxed, pairs with nothing: it belongs to the release sequences of those whose permits are left.
+  // ORDER: relaxed, pairs with nothing: it continues the release sequences of the remaining permits.
   if (word spent = taken + (line_.empty() ? has_waiters : 0)) word_.fetch_sub(spent, std::memory_order_relaxed);
 }
 

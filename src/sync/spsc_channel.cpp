@@ -6,17 +6,17 @@ template <class Strength>
 void spsc_core<Strength>::set_flags(std::uint32_t flags) noexcept {
   // ORDER: relaxed, pairs with nothing: it changes under the mutex.
   const std::uint32_t others = flags_.load(std::memory_order_relaxed);
-  // ORDER: seq_cst, forbids that the look at the other end's count behind it moves up before it, see publish() and
+  // ORDER: seq_cst, forbids that the load of the other end's count behind it moves up before it, see publish() and
   // freed().
   flags_.store(others | flags, std::memory_order_seq_cst);
 }
 
-// If the other end still reads the old note, it takes the mutex and finds that nobody waits.
+// If the other end still reads the old flag, it locks the mutex and finds no waiter.
 template <class Strength>
 void spsc_core<Strength>::clear_flags(flag bits) noexcept {
   // ORDER: relaxed, pairs with nothing: it changes under the mutex.
   const std::uint32_t flags = flags_.load(std::memory_order_relaxed);
-  // ORDER: release, pairs with the load in is_closed(): a thread that reads `closed` here reads why(), too.
+  // ORDER: release, pairs with the load in is_closed(): a thread that reads `closed` here may read close_error().
   flags_.store(flags & ~bits, std::memory_order_release);
 }
 
@@ -41,7 +41,7 @@ bool spsc_core<Strength>::begin_send(suspension& wait, waiter& entry) noexcept {
   set_flags(sender_waits);
   // ORDER: relaxed, pairs with nothing: the sender's own.
   const std::size_t sent = sent_.load(std::memory_order_relaxed);
-  // ORDER: seq_cst, forbids that it moves up before the note.
+  // ORDER: seq_cst, forbids that it moves up before the flag.
   const bool full = sent - received_.load(std::memory_order_seq_cst) == places_;
   if (full && !is_closed()) return enlist(wait, entry, sender_);
   clear_flags(sender_waits);
@@ -57,7 +57,7 @@ bool spsc_core<Strength>::begin_receive(suspension& wait, waiter& entry) noexcep
   set_flags(receiver_waits);
   // ORDER: relaxed, pairs with nothing: the receiver's own.
   const std::size_t received = received_.load(std::memory_order_relaxed);
-  // ORDER: seq_cst, forbids that it moves up before the note.
+  // ORDER: seq_cst, forbids that it moves up before the flag.
   const bool empty = sent_.load(std::memory_order_seq_cst) == received;
   if (empty && !is_closed()) return enlist(wait, entry, receiver_);
   clear_flags(receiver_waits);
@@ -80,10 +80,10 @@ bool spsc_core<Strength>::publish_slowly(std::size_t n) noexcept {
     locked guard(mutex_);
     // ORDER: relaxed, pairs with nothing: the sender's own.
     const std::size_t sent = sent_.load(std::memory_order_relaxed);
-    // ORDER: relaxed, pairs with nothing: it does not change while the receiver waits, or when it has ended.
+    // ORDER: relaxed, pairs with nothing: it does not change while the receiver waits, or after its end.
     if (received_.load(std::memory_order_relaxed) == sent) return true;
     if (ended_) {
-      // ORDER: relaxed, pairs with nothing: nobody looks any more.
+      // ORDER: relaxed, pairs with nothing: the receiver has ended.
       sent_.store(sent - n, std::memory_order_relaxed);
       return false;
     }
@@ -112,15 +112,15 @@ void spsc_core<Strength>::record_end() noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: the receiver's own.
   const std::size_t received = received_.load(std::memory_order_relaxed);
-  // ORDER: seq_cst, forbids that it moves up before the note of close(): a sender that has not seen that note was here
-  // before.
+  // ORDER: seq_cst, forbids that it moves up before the flag of close(): a sender that has not read this flag has
+  // written its count before.
   if (is_closed() && sent_.load(std::memory_order_seq_cst) == received) ended_ = true;
 }
 
 template <class Strength>
 bool spsc_core<Strength>::close(std::error_code error) noexcept {
   expects(static_cast<bool>(error), "a channel was closed with an error code that means success",
-          "say close(), or give the error that those who wait are to get");
+          "say close(), or give the error that the waiters get");
   grant sender, receiver;
   {
     locked guard(mutex_);

@@ -1,6 +1,6 @@
-// How items go through a channel: from senders to receivers that wait, into the queue and out of it, from senders that
-// wait into the places that come free. Each is one critical section; who was granted is told behind it. The essay is in
-// sync/channel.hpp.
+// How items pass through a channel: from a sender to a waiting receiver, into the queue and out of it, and from a
+// waiting sender into a place that is free again. Each transfer is one critical section; grants are posted after it.
+// The essay is in sync/channel.hpp.
 #pragma once
 #include <hocket/base/memory_source.hpp>
 #include <hocket/sync/detail/channel_core.hpp>
@@ -11,7 +11,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// A party and room for its item, which stays put while it waits.
+// A party with storage for its item. It does not move during the wait.
 template <class T>
 class channel_slot : public channel_party, public item_storage<T> {
  public:
@@ -28,8 +28,8 @@ class channel_exchange : public channel_core<Strength> {
   static constexpr std::size_t no_limit = item_queue<T>::no_limit;
 
   explicit channel_exchange(std::size_t places) : queue_(places) {}
-  // True: the sender is done, or has failed. `item` is untouched if not done. Where there is a place and nobody to be
-  // granted, nothing is done but that; the rest is out of line.
+  // True: the sender is done, or has failed. `item` is untouched unless done. Inline: a free place, and no waiter to
+  // grant.
   template <class U>
   bool send_now(channel_party& sender, U&& item) noexcept {
     this->mutex_.lock();
@@ -40,7 +40,7 @@ class channel_exchange : public channel_core<Strength> {
     sender.state = phase::done;
     return true;
   }
-  // As many as there is room for, and receivers wait for. Less than `n`: it is full, or `sender` has failed.
+  // Sends to all waiting receivers and into all free places. Fewer than `n`: it is full, or `sender` has failed.
   std::size_t send_some(channel_party& sender, T* items, std::size_t n) noexcept {
     grants granted;
     std::size_t sent = 0;
@@ -51,7 +51,7 @@ class channel_exchange : public channel_core<Strength> {
     granted.post();
     return sent;
   }
-  // `keep` moves the item into the slot if it has to wait there (true).
+  // True: the sender waits. Then `store` has moved the item into the slot.
   template <class U, class Store>
   bool begin_send(suspension& wait, waiter& entry, slot& sender, U&& item, Store store) noexcept {
     entry.resource = static_cast<channel_party*>(&sender);
@@ -133,7 +133,8 @@ class channel_exchange : public channel_core<Strength> {
       } else if (this->closed_) {
         fail_now(wait, entry, receiver, this->close_error_);
       } else {
-        this->set_outlook(this->senders_.empty() ? base::outlook::bare : base::outlook::unknown);  // its own select may send
+        // A sender may be in the line: of the same select.
+        this->set_outlook(this->senders_.empty() ? base::outlook::bare : base::outlook::unknown);
         return this->receivers_.enlist(wait, *this, entry);
       }
     }
@@ -159,7 +160,7 @@ class channel_exchange : public channel_core<Strength> {
   }
 
  private:
-  // An item that came back from a receiver which was destroyed before it took it.
+  // An item of a receiver that was destroyed before it took the item.
   struct returned {
     returned* next;
     alignas(T) std::byte bytes[sizeof(T)];
@@ -220,7 +221,7 @@ class channel_exchange : public channel_core<Strength> {
     return true;
   }
 
-  // The first item that there is. False: there is none.
+  // Takes the first item. False: there is none.
   template <class Put>
   bool pull(Put put, grants& granted) noexcept {
     if (returned_) [[unlikely]] {
@@ -242,7 +243,7 @@ class channel_exchange : public channel_core<Strength> {
     return true;
   }
 
-  // A place has come free: the first who waits for one has it.
+  // Gives the free place to the first waiting sender.
   void fill_place(grants& granted) noexcept {
     waiter* const sender = this->grant_first(this->senders_, granted);
     if (!sender) return;
@@ -266,10 +267,10 @@ class channel_exchange : public channel_core<Strength> {
     if (wait.take_now(entry, *this)) party.fail(error);
   }
 
-  // Before all others. One place is always there; if several come back before one is received, memory is needed.
+  // Puts the item before all others. A second returned item needs memory.
   void put_back(T&& item) noexcept {
     void* const memory = spare_taken_ ? source_allocate(sizeof(returned), alignof(returned)) : &spare_;
-    expects(memory != nullptr, "there is no memory for an item that came back from a receiver that was destroyed",
+    expects(memory != nullptr, "there is no memory for an item that a destroyed receiver returned",
             "do not destroy coroutines that were granted a receive(): let them run, or kill them");
     if (memory == &spare_) spare_taken_ = true;
     auto* const node = static_cast<returned*>(memory);
@@ -281,7 +282,7 @@ class channel_exchange : public channel_core<Strength> {
     returned* const first = std::exchange(returned_, returned_->next);
     first->item().~T();
     if (first != &spare_) return source_release(first, sizeof(returned), alignof(returned));
-    std::memset(spare_.bytes, 0, sizeof spare_.bytes);  // a collector finds nothing dead there
+    std::memset(spare_.bytes, 0, sizeof spare_.bytes);  // a collector must not find dead pointers here
     spare_taken_ = false;
   }
 

@@ -1,26 +1,24 @@
-// Permits, and a line of those who wait for some: what a semaphore and a shared mutex (whose writers want all) are made
-// of. First come, first served, whatever is asked for.
+// Permits, and a line of waiters for them: the core of a semaphore and of a shared mutex (a writer takes all permits).
+// First come, first served, whatever the number of permits.
 //
-// The word, 64 bits:
+// The word, 64 bits
 //
-//   bit  0      somebody waits: exactly while the line is not empty, both under the inner mutex
+//   bit  0      there are waiters: set exactly while the line is not empty; both change under the inner mutex
 //   bits 1..63  free permits
 //
-// While bit 0 is clear, the word changes by one read-modify-write of anybody. While it is set, it changes under the
-// inner mutex only. After every such change, and after every removal from the line, serve() runs: it claims waiters
+// While bit 0 is clear, any thread changes the word by one read-modify-write. While it is set, the word changes under
+// the inner mutex only. After every such change, and after every removal from the line, serve() runs: it claims waiters
 // from the front as long as the permits suffice, unlinks them and takes their permits, all under the mutex. The grants
-// are posted after it. serve() stops at a waiter if a stop or another source has ended its wait: that party's detach()
-// serves the line again. (If serve() skipped such waiters, each of n removals would walk over n waiters when one event
-// ends n selects.)
+// are posted after the unlock. serve() stops at a waiter if a stop or another source has ended its wait: the detach()
+// of that party serves the line again. (If serve() skipped such waiters, each of n removals would walk over n waiters
+// when one event ends n selects.)
 //
-// Ending the wait of the first in line can so grant the next ones, inside of that end. Where these are selects, a grant
-// ends their waits in other lines, which can grant others there, and so on without a limit: so what is served while the
-// thread posts grants already is put behind the grants that it still has to post (post_in_turn), and the stack does not
-// grow.
-//
-// The end of its life. Whoever gives permits back touches nothing after its write of the word, but for the inner mutex,
-// which the destructor goes through, and the grants. So a coroutine that holds all permits may destroy the line, if
-// nobody waits.
+// Hazards
+//   - *The stack grows without a limit.* The end of the first wait can grant the next waiters. If these are selects, a
+//     grant ends their waits in other lines, which can grant waiters there, and so on. Prevented by post_in_turn(): if
+//     the thread posts grants already, the new grants are queued behind them.
+//   - *A coroutine that holds all permits destroys the line while give() runs.* After give() writes the word it touches
+//     only the inner mutex, which the destructor locks, and the grants. So this is allowed if there is no waiter.
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/primitive.hpp>
@@ -55,7 +53,7 @@ class permit_line : public wait_source {
     return true;
   }
 
-  // Takes the permits, if they are free and the wait is undecided. True: links the waiter instead.
+  // Takes the permits if they are free and the wait is undecided. True: has linked the waiter instead.
   bool begin(suspension& wait, waiter& entry, request& demand) noexcept;
 
   void give(std::size_t n) noexcept {
@@ -68,14 +66,14 @@ class permit_line : public wait_source {
     } while (!word_.compare_exchange_weak(seen, sum(seen, n), std::memory_order_release, std::memory_order_relaxed));
   }
 
-  // How many are free now.
+  // The number of free permits.
   std::size_t free() const noexcept {
     // ORDER: relaxed, pairs with nothing: no more than a hint.
     return static_cast<std::size_t>(word_.load(std::memory_order_relaxed) >> 1);
   }
-  // For those who look at a wait under way: the same, on another thread than an unsync line's, too.
+  // The same for a dump, which may run on another thread than the users of an unsync line.
   std::size_t last_free() const noexcept { return static_cast<std::size_t>(Strength::last(word_) >> 1); }
-  // For a destructor: whether nobody is in line; whether nobody has or wants any of `n` permits.
+  // For a destructor: whether there is no waiter; whether all `n` permits are free, and there is no waiter.
   bool is_deserted() noexcept {
     Strength::drain(mutex_);
     return line_.empty();

@@ -1,5 +1,5 @@
-// The item of a send: the caller's object until it is sent or begins to wait, then in a slot that stays put. While the
-// sender waits nobody looks at the caller's object, which may be on a stack that is not there.
+// The item of a send: the caller's object until it is sent or begins to wait, then a slot that does not move. During
+// the wait no code uses the caller's object, whose stack may have been moved away.
 #pragma once
 #include <hocket/sync/detail/channel_exchange.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
@@ -7,7 +7,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Moved into the slot, and back if it was not sent.
+// The item moves into the slot, and back if it was not sent.
 template <class T>
 class moved_item {
  public:
@@ -19,7 +19,7 @@ class moved_item {
   const void* original() const noexcept { return original_.get(); }
   T&& get() noexcept { return std::move(*original_.get()); }
   void store() noexcept { slot.put(std::move(*original_.get())); }
-  // By the sender, when its wait is over.
+  // The sender calls it after its wait.
   void give_back() noexcept {
     if (slot.state != channel_party::phase::waits) return;
     T* const original = original_.get();
@@ -39,11 +39,11 @@ class moved_item {
   own_pointer<T> original_;
 };
 
-// Copied when it is sent, or begins to wait.
+// The item is copied when it is sent, or when the wait begins.
 template <class T>
 class copied_item {
  public:
-  static constexpr bool is_moved = true;  // the copy has an end
+  static constexpr bool is_moved = true;  // give_back() ends the copy
   explicit copied_item(const T& item) noexcept : original_(&item) {}
 
   const T& get() noexcept { return *original_.get(); }
@@ -61,7 +61,7 @@ class copied_item {
   own_pointer<const T> original_;
 };
 
-// A small one without an end is in the slot from the beginning, and the caller's object stays as it is.
+// A small trivial item is in the slot from the beginning; the caller's object does not change.
 template <class T>
 class small_item {
  public:
