@@ -95,7 +95,10 @@ pool_entry* connection_pool_core::pop_lendable(call_site site) noexcept {
 }
 
 bool connection_pool_core::try_acquire(pool_request& request, call_site site) noexcept {
-  if (is_copy()) return request.fail(std::make_error_code(std::errc::connection_aborted)), true;
+  if (is_copy()) {
+    request.fail(std::make_error_code(std::errc::connection_aborted));
+    return true;
+  }
   request.entry = pop_lendable(site);
   if (request.entry) return true;
   const primitive::locked guard(mutex_);
@@ -105,7 +108,7 @@ bool connection_pool_core::try_acquire(pool_request& request, call_site site) no
 
 void connection_pool_core::begin(suspension& wait, waiter& entry, pool_request& request, call_site site) noexcept {
   retain();
-  entry.resource = &request;  // also of what is taken at once: pass_on() asks
+  entry.resource = &request;  // set even if an entry is taken at once: pass_on() reads it
   for (;;) {
     request.entry = pop_lendable(site);
     if (request.entry) {
@@ -198,7 +201,7 @@ void connection_pool_core::serve_idle(grants& served) noexcept {
   }
 }
 
-// The waiter needs its attempt no more.
+// The waiter no longer needs its attempt.
 void connection_pool_core::unlink_attempt(waiter& entry) noexcept {
   pool_attempt* const attempt = std::exchange(request_of(entry).attempt, nullptr);
   if (!attempt) return;

@@ -6,7 +6,7 @@ using namespace detail;
 
 template <class Strength>
 void basic_barrier<Strength>::expect_party() const noexcept {
-  expects(arrived_ < parties_, "somebody arrived at a barrier of which all parties have dropped out",
+  expects(arrived_ < parties_, "a party arrived at a barrier of which all parties have dropped out",
           "a party that has dropped out does not arrive again; make the barrier for all parties");
 }
 

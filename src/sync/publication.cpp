@@ -5,8 +5,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 template <class Strength>
 publication<Strength>::~publication() {
   Strength::drain(mutex_);
-  debug_expects(line_.empty(), "a watch or a broadcast was destroyed while somebody waits at it",
-                "close() it, and let it outlive all who use it");
+  debug_expects(line_.empty(), "a watch or a broadcast was destroyed while it has a waiter",
+                "close() it, and let it outlive its users");
 }
 
 template <class Strength>

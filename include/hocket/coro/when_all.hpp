@@ -130,7 +130,7 @@ struct all_values {
   template <class Children>
   static auto take(Children& children, const when_frame* failed, std::size_t) {
     using values = typename gathered<Children>::values;
-    using group_result = std::conditional_t<Timed || Children::gives_result, result<values>, values>;
+    using group_result = std::conditional_t<Timed || Children::yields_result, result<values>, values>;
     if (failed) {
       std::error_code error;
       children.each([&](auto& child) {

@@ -35,8 +35,8 @@ class basic_auto_reset_event final : private detail::baton<Strength> {
       : base(initially_set ? base::free : base::held) {}
   ~basic_auto_reset_event() {
     if constexpr (detail::debug_checks && !detail::under_model)
-      detail::expects(this->is_deserted(), "an auto-reset event was destroyed while somebody waits for it",
-                      "let it outlive the waits: set it for each, or cancel those who wait, first");
+      detail::expects(this->is_deserted(), "an auto-reset event was destroyed while it has a waiter",
+                      "let it outlive the waits: set it for each, or cancel the waiters, first");
   }
 
   // Any thread. Wakes the first waiter, or keeps the event for the next wait.

@@ -51,7 +51,7 @@ class basic_monitor final : private detail::baton<Strength> {
 
   basic_monitor() noexcept : base(base::free) {}
   ~basic_monitor() {
-    detail::debug_expects(this->was_free(), "a monitor was destroyed while somebody is in it",
+    detail::debug_expects(this->was_free(), "a monitor was destroyed while a coroutine is in it",
                           "let its guards end first");
   }
 
@@ -103,7 +103,7 @@ class basic_monitor final : private detail::baton<Strength> {
     depth_ = 1;
   }
   void leave() noexcept {
-    detail::expects(is_mine(), "a monitor was left by one who is not in it",
+    detail::expects(is_mine(), "a monitor was left by a coroutine that is not in it",
                     "a guard ends in the coroutine that entered: do not hand it on");
     if (--depth_ == 0) leave_altogether();
   }

@@ -50,8 +50,8 @@ class basic_semaphore final : private detail::permit_line<Strength> {
   explicit basic_semaphore(std::size_t free) noexcept : base(free) {}
   ~basic_semaphore() {
     if constexpr (detail::debug_checks && !detail::under_model)
-      detail::expects(this->is_deserted(), "a semaphore was destroyed while somebody waits for permits",
-                      "let it outlive the waits: release permits, or cancel those who wait, first");
+      detail::expects(this->is_deserted(), "a semaphore was destroyed while it has a waiter",
+                      "let it outlive the waits: release permits, or cancel the waiters, first");
   }
 
   // Waits for `n` permits: result<permits>.

@@ -42,8 +42,8 @@ class channel_core : public wait_source {
   channel_core() noexcept = default;
   // Grants are posted after the unlock, so no thread is still inside the mutex.
   ~channel_core() {
-    debug_expects(senders_.empty() && receivers_.empty(), "a channel was destroyed while somebody waits at it",
-                  "close() it, and let it outlive all who use it");
+    debug_expects(senders_.empty() && receivers_.empty(), "a channel was destroyed while it has a waiter",
+                  "close() it, and let it outlive its users");
   }
 
   // A summary of the state, which stays true until the next set_outlook().

@@ -47,7 +47,7 @@ class condition_core : public wait_source {
 
   ~condition_core() {
     Strength::drain(mutex_);
-    debug_expects(line_.empty(), "a condition was destroyed while somebody waits for it", "end its waits first");
+    debug_expects(line_.empty(), "a condition was destroyed while it has a waiter", "end its waits first");
   }
 
   // Links the waiter, before the caller releases the lock.

@@ -92,8 +92,8 @@ class spsc_core : public wait_source {
  protected:
   explicit spsc_core(std::size_t places) noexcept : places_(places) {}
   ~spsc_core() {
-    debug_expects(!sender_ && !receiver_, "a channel was destroyed while somebody waits at it",
-                  "close() it, and let it outlive all who use it");
+    debug_expects(!sender_ && !receiver_, "a channel was destroyed while it has a waiter",
+                  "close() it, and let it outlive its users");
   }
 
   // --- the sender
