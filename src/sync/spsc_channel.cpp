@@ -138,10 +138,15 @@ bool spsc_core<Strength>::close(std::error_code error) noexcept {
 template <class Strength>
 bool spsc_core<Strength>::detach(waiter& entry) noexcept {
   locked guard(mutex_);
-  if (sender_ == &entry) take_out(sender_, sender_waits);
-  else if (receiver_ == &entry) take_out(receiver_, receiver_waits);
-  else return false;
-  return true;
+  if (sender_ == &entry) {
+    take_out(sender_, sender_waits);
+    return true;
+  }
+  if (receiver_ == &entry) {
+    take_out(receiver_, receiver_waits);
+    return true;
+  }
+  return false;
 }
 
 template class spsc_core<strength::shared>;
