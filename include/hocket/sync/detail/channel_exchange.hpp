@@ -197,28 +197,30 @@ class channel_exchange : public channel_core<Strength> {
 
   // --- under the mutex
 
+  // The end of a send: true.
+  static bool finish(channel_party& sender) noexcept {
+    sender.state = phase::done;
+    return true;
+  }
+  static bool reject(channel_party& sender, std::error_code error) noexcept {
+    sender.fail(error);
+    return true;
+  }
+
   template <class U>
   bool offer(channel_party& sender, U&& item, grants& granted) noexcept {
-    if (this->closed_) {
-      sender.fail(this->close_error_);
-      return true;
-    }
+    if (this->closed_) return reject(sender, this->close_error_);
     if (!this->receivers_.empty()) {
       if (waiter* receiver = this->grant_first(this->receivers_, granted)) {
         deliver(*receiver, std::forward<U>(item));
-        sender.state = phase::done;
-        return true;
+        return finish(sender);
       }
     }
     if (queue_.full()) return false;
-    if (!queue_.reserve_place()) {
-      sender.fail(std::make_error_code(std::errc::not_enough_memory));
-      return true;
-    }
+    if (!queue_.reserve_place()) return reject(sender, std::make_error_code(std::errc::not_enough_memory));
     queue_.push(std::forward<U>(item));
     this->update_after_push();
-    sender.state = phase::done;
-    return true;
+    return finish(sender);
   }
 
   // Takes the first item. False: there is none.

@@ -100,12 +100,12 @@ class item_queue {
     block* added = spare_ ? std::exchange(spare_, nullptr) : make_block(places_of_block);
     if (!added) return false;
     added->next = nullptr;
-    if (tail_block_) {
-      tail_block_->next = added;
-      set_tail(*added);
-    } else {
+    if (!tail_block_) {
       begin_with(*added);
+      return true;
     }
+    tail_block_->next = added;
+    set_tail(*added);
     return true;
   }
   [[HOCKET_NOINLINE]] void leave_block() noexcept {
