@@ -44,12 +44,12 @@ bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) 
   expect_no_lock(thread);
   owner_ctx_ = thread.ctx;
   header.continuation = {nullptr, owner, thread.seat.running_on};
-  std::uint32_t seen = running;
+  std::uint32_t expected = running;
   // ORDER: release, pairs with the exchange in end(): it reads the owner; acquire on failure, pairs with the same: the
   // result is visible.
-  if (word_.compare_exchange_strong(seen, waited_for, std::memory_order_release, std::memory_order_acquire))
+  if (word_.compare_exchange_strong(expected, waited_for, std::memory_order_release, std::memory_order_acquire))
     return true;
-  if (seen != over)
+  if (expected != finished)
     fatal("an eager task is awaited by two, or was destroyed while it is awaited",
           "await it in one place, and let it outlive that", header.ctx->name());
   return false;
@@ -62,12 +62,12 @@ void eager_state::end(coroutine_header& header) noexcept {
   // ORDER: release, pairs with the load in ended(): the result is visible on any thread that the task is moved to.
   if (this_thread().eager == this) [[likely]] {
     ended_at_once_ = true;
-    return word_.store(over, std::memory_order_release);
+    return word_.store(finished, std::memory_order_release);
   }
   if (strand_state* strand = header.ctx->strand()) strand->unpin();
   // ORDER: acq_rel, pairs with the load in ended() and the compare-exchange in wait(): the result and the owner are
   // visible.
-  if (word_.exchange(over, std::memory_order_acq_rel) == waited_for) post(header.continuation);
+  if (word_.exchange(finished, std::memory_order_acq_rel) == waited_for) post(header.continuation);
 }
 
 // The unwinding of the body is over. The unwinding of its owner has not begun: the owner may await another operation.

@@ -47,11 +47,11 @@ executor& running_executor() noexcept {
   const executor_seat& seat = this_thread().seat;
   const scheduled* self = scheduled_of(current_context().strand());
   if (seat.pool && self && &self->home() == seat.pool) return *seat.pool;
-  executor* on = seat.running_on;
-  if (!on)
+  executor* home = seat.running_on;
+  if (!home)
     fatal("a scope was made outside of any executor",
           "make it in a coroutine, or name where its children run: scope{loop}");
-  return *on;
+  return *home;
 }
 
 spawn_target* target_of_caller() noexcept {

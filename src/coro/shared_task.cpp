@@ -8,10 +8,10 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // --- the target of the body
 
-shared_run::shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept
+shared_run::shared_run(spawn_target& target, std::coroutine_handle<> frame) noexcept
     : scheduled(
-          on, coroutine_kind::task, {.location = {}},
-          [](context& self) noexcept { static_cast<shared_run&>(self).frame_.destroy(); }, on.parent_context()),
+          target, coroutine_kind::task, {.location = {}},
+          [](context& self) noexcept { static_cast<shared_run&>(self).frame_.destroy(); }, target.parent_context()),
       frame_(frame) {}
 
 std::error_code lone_target::enroll(std::size_t count) noexcept {
@@ -35,24 +35,24 @@ shared_state::~shared_state() {
 
 bool shared_state::claim_start() noexcept {
   locked guard(mutex_);
-  std::uint32_t seen = idle;
+  std::uint32_t expected = idle;
   // ORDER: relaxed, pairs with nothing: the word leaves `idle` under the mutex; the exchange in wake_all() publishes
   // the result.
-  return word_.compare_exchange_strong(seen, started, std::memory_order_relaxed, std::memory_order_relaxed);
+  return word_.compare_exchange_strong(expected, started, std::memory_order_relaxed, std::memory_order_relaxed);
 }
 
-void shared_state::start(spawn_target& on) noexcept {
-  if (claim_start()) launch(on);
+void shared_state::start(spawn_target& target) noexcept {
+  if (claim_start()) launch(target);
 }
 
-void shared_state::start(executor& on) noexcept {
-  if (claim_start()) launch(on);
+void shared_state::start(executor& home) noexcept {
+  if (claim_start()) launch(home);
 }
 
-void shared_state::launch(executor& on) noexcept { launch(on.target() ? *on.target() : lone_.emplace(on)); }
+void shared_state::launch(executor& home) noexcept { launch(home.target() ? *home.target() : lone_.emplace(home)); }
 
-void shared_state::launch(spawn_target& on) noexcept {
-  auto* body = ::new (static_cast<void*>(run_)) shared_run(on, frame_);
+void shared_state::launch(spawn_target& target) noexcept {
+  auto* body = ::new (static_cast<void*>(run_)) shared_run(target, frame_);
   header_.ctx = body;
   if (lone_) lone_->belongs_to(*body);
   if (body->enroll()) body->launch(frame_);
@@ -73,8 +73,8 @@ void shared_state::enter() {
   if (!run().begin()) throw_unwinding();
 }
 
-// A handle or wait that reads `over` receives or drops the exception, so `over` is stored after the end of the run. The
-// reference keeps the frame until all waiters are woken.
+// A handle or wait that reads `finished` receives or drops the exception. So `finished` is stored after the end of the
+// run. The reference keeps the frame until all waiters are woken.
 void shared_state::finish() noexcept {
   shared_run& body = run();
   body.retain();
@@ -88,7 +88,7 @@ void shared_state::wake_all() noexcept {
   {
     locked guard(mutex_);
     // ORDER: release, pairs with the load in ended(): the result is visible.
-    word_.exchange(over, std::memory_order_release);
+    word_.exchange(finished, std::memory_order_release);
     line_.claim_all(woken);
   }
   woken.post();
@@ -115,13 +115,13 @@ void shared_state::begin(suspension& wait, waiter& entry) noexcept {
   {
     locked guard(mutex_);
     // ORDER: relaxed, pairs with nothing: the mutex orders it after the exchange in wake_all().
-    const std::uint32_t seen = word_.load(std::memory_order_relaxed);
-    if (seen == over) {
+    const std::uint32_t state = word_.load(std::memory_order_relaxed);
+    if (state == finished) {
       [[maybe_unused]] bool taken = wait.take_now(entry, *this);
       return;
     }
     line_.enlist(wait, *this, entry);
-    first = seen == idle;
+    first = state == idle;
     // ORDER: relaxed, pairs with nothing: see claim_start().
     if (first) word_.exchange(started, std::memory_order_relaxed);
   }
@@ -157,9 +157,9 @@ void shared_state::drop() noexcept {
   // ORDER: acq_rel, pairs with the fetch_sub of the other handles in drop(): the last one sees their writes.
   if (handles_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   // ORDER: relaxed, pairs with nothing: it only says whether the body may run; drop_handle() orders the rest.
-  const std::uint32_t seen = word_.load(std::memory_order_relaxed);
-  if (seen == idle) return frame_.destroy();
-  if (seen == started) {
+  const std::uint32_t state = word_.load(std::memory_order_relaxed);
+  if (state == idle) return frame_.destroy();
+  if (state == started) {
     {
       locked guard(mutex_);
       expects(line_.empty(), "the last handle of a shared task was dropped while it is awaited",

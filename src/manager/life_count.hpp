@@ -18,12 +18,13 @@ class life_count {
   // Adds a live one. False: the limit is reached.
   [[nodiscard]] bool admit(std::size_t limit) noexcept {
     // ORDER: relaxed, pairs with nothing: the compare-exchange verifies it.
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    std::uint64_t expected = word_.load(std::memory_order_relaxed);
     do {
-      if (live_in(seen) >= limit) return false;
+      if (live_in(expected) >= limit) return false;
       // ORDER: forbids that deadline_timer::first_deadline() is read before it is counted, against
       // deadline_timer::disarm_if_idle(); relaxed on failure.
-    } while (!word_.compare_exchange_weak(seen, seen + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
+    } while (
+        !word_.compare_exchange_weak(expected, expected + 1, std::memory_order_seq_cst, std::memory_order_relaxed));
     return true;
   }
   void enter(std::size_t count) noexcept {
@@ -33,13 +34,13 @@ class life_count {
   // True: it was the last live one, and is a holder now.
   [[nodiscard]] bool leave() noexcept {
     // ORDER: relaxed, pairs with nothing: the compare-exchange verifies it.
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    std::uint64_t expected = word_.load(std::memory_order_relaxed);
     std::uint64_t next = 0;
     do {
-      next = live_in(seen) == 1 ? seen - 1 + one_holder : seen - 1;
+      next = live_in(expected) == 1 ? expected - 1 + one_holder : expected - 1;
       // ORDER: release, pairs with the load in live() and the fetch_sub in release(): the work of this coroutine is
       // visible there. The last coroutine acquires the work of the others there, too, before it grants the joins.
-    } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
+    } while (!word_.compare_exchange_weak(expected, next, std::memory_order_release, std::memory_order_relaxed));
     return live_in(next) == 0;
   }
 
@@ -68,7 +69,7 @@ class life_count {
 
  private:
   static constexpr std::uint64_t one_holder = std::uint64_t{1} << 32;
-  static std::size_t live_in(std::uint64_t seen) noexcept { return static_cast<std::size_t>(seen % one_holder); }
+  static std::size_t live_in(std::uint64_t word) noexcept { return static_cast<std::size_t>(word % one_holder); }
 
   atomic<std::uint64_t> word_{one_holder};
 };

@@ -34,9 +34,9 @@ void* take_promise(manager_core& core, task_id id, const promise_kind& kind, std
 }
 
 void* drop_promise(manager_core& core, task_id id) noexcept {
-  const promise_kind* any = nullptr;
+  const promise_kind* any_kind = nullptr;
   std::error_code error;
-  return core.take(id, any, error, &manager_counts::abandoned);
+  return core.take(id, any_kind, error, &manager_counts::abandoned);
 }
 
 }}}  // namespace hocket::detail

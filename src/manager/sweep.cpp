@@ -49,27 +49,27 @@ std::size_t manager_core::list_from(std::uint64_t& place, task_info* buffer, std
 }
 
 manager_counts manager_core::counts() noexcept {
-  manager_counts all;
+  manager_counts total;
   // ORDER: relaxed, pairs with nothing: a statistic.
-  all.refused = refused_.load(std::memory_order_relaxed);
+  total.refused = refused_.load(std::memory_order_relaxed);
   for (shard& table : shards_) {
     locked guard(table.mutex);
     const manager_counts& part = table.counts;
-    all.live += part.live;
-    all.expected += part.promised - part.completed - part.expired - part.abandoned;
-    all.spawned += part.spawned;
-    all.returned += part.returned;
-    all.thrown += part.thrown;
-    all.cancelled += part.cancelled;
-    all.timed_out += part.timed_out;
-    all.killed += part.killed;
-    all.promised += part.promised;
-    all.completed += part.completed;
-    all.expired += part.expired;
-    all.abandoned += part.abandoned;
-    all.late += part.late;
+    total.live += part.live;
+    total.expected += part.promised - part.completed - part.expired - part.abandoned;
+    total.spawned += part.spawned;
+    total.returned += part.returned;
+    total.thrown += part.thrown;
+    total.cancelled += part.cancelled;
+    total.timed_out += part.timed_out;
+    total.killed += part.killed;
+    total.promised += part.promised;
+    total.completed += part.completed;
+    total.expired += part.expired;
+    total.abandoned += part.abandoned;
+    total.late += part.late;
   }
-  return all;
+  return total;
 }
 
 // --- time
@@ -86,16 +86,16 @@ time_point manager_core::expire() noexcept {
 bool manager_core::expire_batch(shard& table, time_point& next) noexcept {
   std::array<expired_place, 64> batch;
   std::size_t count = 0;
-  bool more = false;
+  bool has_more = false;
   {
     locked guard(table.mutex);
     if (!table.wheel) return false;
-    more = table.wheel->advance(batch.size());
+    has_more = table.wheel->advance(batch.size());
     while (!table.due.empty()) batch[count++] = table.pop_due();
-    if (!more) next = std::min(next, table.wheel->next_expiry());
+    if (!has_more) next = std::min(next, table.wheel->next_expiry());
   }
   for (std::size_t i = 0; i < count; ++i) expire_place(batch[i]);
-  return more;
+  return has_more;
 }
 
 // Stops a coroutine or fails a promise after its deadline.

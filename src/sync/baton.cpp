@@ -13,16 +13,16 @@ template <class Strength>
 bool baton<Strength>::take_or_push(waiter& entry) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges below verify.
-  std::uintptr_t seen = word_.load(std::memory_order_relaxed);
-  while (seen != queued && seen != put_back_queued) {
-    const std::uintptr_t put_back = seen & 1;  // if the word is a waiter's address
-    const std::uintptr_t next = seen == free ? held : seen == held ? address_of(entry) : queued - put_back;
+  std::uintptr_t expected = word_.load(std::memory_order_relaxed);
+  while (expected != queued && expected != put_back_queued) {
+    const std::uintptr_t put_back = expected & 1;  // if the word is a waiter's address
+    const std::uintptr_t next = expected == free ? held : expected == held ? address_of(entry) : queued - put_back;
     // ORDER: acquire, pairs with the compare-exchange in put() if the baton is free, and in begin() for the waiter that
     // moves into the line; release, pairs with the compare-exchange in hand_over(), which reads `entry` complete.
-    if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
-    if (seen == free) return true;
-    if (seen == held) return false;
-    line_.push_back(*reinterpret_cast<waiter*>(seen + put_back));
+    if (!word_.compare_exchange_weak(expected, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
+    if (expected == free) return true;
+    if (expected == held) return false;
+    line_.push_back(*reinterpret_cast<waiter*>(expected + put_back));
     break;
   }
   line_.push_back(entry);
@@ -40,25 +40,26 @@ void baton<Strength>::hand_back() noexcept {
 template <class Strength>
 bool baton<Strength>::hand_over() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that what follows verifies.
-  std::uintptr_t seen = word_.load(std::memory_order_relaxed);
+  std::uintptr_t expected = word_.load(std::memory_order_relaxed);
   for (;;) {
     waiter* next = nullptr;
-    if (seen <= held) {
+    if (expected <= held) {
       // ORDER: release, pairs with the compare-exchange in try_take().
-      if (word_.compare_exchange_weak(seen, free, std::memory_order_release, std::memory_order_relaxed)) return false;
+      if (word_.compare_exchange_weak(expected, free, std::memory_order_release, std::memory_order_relaxed))
+        return false;
       continue;
     }
-    if (seen != queued) {
+    if (expected != queued) {
       // ORDER: acquire, pairs with the compare-exchange in begin(): the waiter is complete. The claim orders the next
       // holder after this one.
-      if (!word_.compare_exchange_weak(seen, held, std::memory_order_acquire, std::memory_order_relaxed)) continue;
-      next = reinterpret_cast<waiter*>(seen);
+      if (!word_.compare_exchange_weak(expected, held, std::memory_order_acquire, std::memory_order_relaxed)) continue;
+      next = reinterpret_cast<waiter*>(expected);
     } else {
       if (put_or_pop(next)) return false;
     }
     if (next && give_to(*next)) return true;
     // ORDER: relaxed, pairs with nothing: as above.
-    seen = word_.load(std::memory_order_relaxed);
+    expected = word_.load(std::memory_order_relaxed);
   }
 }
 
@@ -82,10 +83,11 @@ bool baton<Strength>::put_or_pop(waiter*& next) noexcept {
 template <class Strength>
 bool baton<Strength>::detach(waiter& entry) noexcept {
   const std::uintptr_t self = address_of(entry);
-  for (std::uintptr_t seen = self; seen == self || seen == self - 1;) {
-    const std::uintptr_t next = seen == self ? held : put_back_queued;
+  for (std::uintptr_t expected = self; expected == self || expected == self - 1;) {
+    const std::uintptr_t next = expected == self ? held : put_back_queued;
     // ORDER: relaxed, pairs with nothing: after the exchange only this thread accesses the waiter.
-    if (word_.compare_exchange_strong(seen, next, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
+    if (word_.compare_exchange_strong(expected, next, std::memory_order_relaxed, std::memory_order_relaxed))
+      return true;
   }
   locked guard(mutex_);
   return line_.take_out(entry);

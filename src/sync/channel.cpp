@@ -16,9 +16,9 @@ template <class Strength>
 waiter* channel_core<Strength>::meet(wait_queue& line, suspension& wait, waiter& entry, grants& granted) noexcept {
   for (waiter& other : line) {
     if (other.belongs_to(wait)) continue;
-    if (grant met = wait.meet(entry, *this, other)) {
+    if (grant matched = wait.meet(entry, *this, other)) {
       list<waiter>::erase(other);
-      granted.add(std::move(met));
+      granted.add(std::move(matched));
       return &other;
     }
     if (wait.decided()) break;

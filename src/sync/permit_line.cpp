@@ -9,11 +9,12 @@ bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& dema
   if (wait.decided()) return false;
   const word permits = count(demand.permits);
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges below verify.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (!(seen & has_waiters) && seen >= permits) {
+    if (!(expected & has_waiters) && expected >= permits) {
       // ORDER: acquire, pairs with the compare-exchange in give().
-      if (!word_.compare_exchange_weak(seen, seen - permits, std::memory_order_acquire, std::memory_order_relaxed))
+      if (!word_.compare_exchange_weak(expected, expected - permits, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
         continue;
       // ORDER: relaxed, pairs with nothing: the permits were not used, and the write continues the release sequence of
       // their release.
@@ -21,8 +22,8 @@ bool permit_line<Strength>::begin(suspension& wait, waiter& entry, request& dema
       return false;
     }
     // ORDER: relaxed, pairs with nothing: the line is read under the inner mutex only.
-    if ((seen & has_waiters) ||
-        word_.compare_exchange_weak(seen, seen | has_waiters, std::memory_order_relaxed, std::memory_order_relaxed))
+    if ((expected & has_waiters) || word_.compare_exchange_weak(expected, expected | has_waiters,
+                                                                std::memory_order_relaxed, std::memory_order_relaxed))
       break;
   }
   return line_.enlist(wait, *this, entry);
@@ -34,13 +35,13 @@ template <class Strength>
 void permit_line<Strength>::serve(grants& served) noexcept {
   // ORDER: acquire, pairs with the compare-exchange in give(): the granted waiters are ordered after all releases of
   // their permits.
-  const word seen = word_.load(std::memory_order_acquire);
-  if (!(seen & has_waiters)) return;
+  const word current = word_.load(std::memory_order_acquire);
+  if (!(current & has_waiters)) return;
   word taken = 0;
   while (!line_.empty()) {
     waiter& first = line_.front();
     const word permits = count(request_of(first).permits);
-    if (seen - has_waiters - taken < permits) break;
+    if (current - has_waiters - taken < permits) break;
     grant claimed = first.claim();
     if (!claimed) break;
     line_.erase(first);

@@ -10,10 +10,10 @@ publication<Strength>::~publication() {
 }
 
 template <class Strength>
-bool publication<Strength>::begin(suspension& wait, waiter& entry, std::uint64_t seen) noexcept {
+bool publication<Strength>::begin(suspension& wait, waiter& entry, std::uint64_t position) noexcept {
   locked guard(mutex_);
   if (wait.decided()) return false;
-  if (!has_news(seen)) return line_.enlist(wait, *this, entry);
+  if (!has_news(position)) return line_.enlist(wait, *this, entry);
   [[maybe_unused]] const bool granted = wait.take_now(entry, *this);  // false: the wait is decided otherwise
   return false;
 }

@@ -22,9 +22,9 @@ void spsc_core<Strength>::clear_flags(flag bits) noexcept {
 
 template <class Strength>
 grant spsc_core<Strength>::claim(waiter*& end, flag bits) noexcept {
-  grant won = end ? end->claim() : grant();
-  if (won) take_out(end, bits);
-  return won;
+  grant claimed = end ? end->claim() : grant();
+  if (claimed) take_out(end, bits);
+  return claimed;
 }
 
 template <class Strength>

@@ -68,7 +68,7 @@ task<> walk_range(range_walk<Index, F>& walk, Index first, Index last) {
   using pause = typename range_walk<Index, F>::pause;
   for (;;) {
     const auto [next, reason] = walk.walk(first, last);
-    if (reason == pause::over) co_return;
+    if (reason == pause::finished) co_return;
     first = next;
     if (reason == pause::split) break;
     co_await yield_once();

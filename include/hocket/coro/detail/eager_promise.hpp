@@ -22,7 +22,7 @@ class eager_state {
 
   bool ended() const noexcept {
     // ORDER: acquire, pairs with the store and the exchange in end(): the result is visible.
-    return word_.load(std::memory_order_acquire) == over;
+    return word_.load(std::memory_order_acquire) == finished;
   }
   bool awaited() const noexcept {
     // ORDER: relaxed, pairs with nothing: a check; the owner has written it.
@@ -51,12 +51,12 @@ class eager_state {
   void record_kill(const std::exception_ptr& error) noexcept;
 
  private:
-  static constexpr std::uint32_t running = 0, waited_for = 1, over = 2;
+  static constexpr std::uint32_t running = 0, waited_for = 1, finished = 2;
 
   void wake_owner(coroutine_header& header) noexcept;
 
   atomic<std::uint32_t> word_{running};
-  bool killed_ = false;           // written by the body before `over`
+  bool killed_ = false;           // written by the body before `finished`
   bool ended_at_once_ = false;    // the body never waited
   context* owner_ctx_ = nullptr;  // the context of an owner that has waited
   std::optional<stack_pin> pin_;  // used by the caller in the first run, then by the owner

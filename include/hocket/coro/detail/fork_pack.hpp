@@ -8,7 +8,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // Each source beside the place of its result: the places lie in the order of the children.
 template <class Source>
 struct fork_part {
-  explicit fork_part(Source&& from) : source(std::move(from)) {}
+  explicit fork_part(Source&& value) : source(std::move(value)) {}
   Source source;
   fork_place<typename task_promise_base<forked_value<Source>>::stored> place;
 };
@@ -59,9 +59,9 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_pack
     if (!this->may_call(thread, static_cast<std::int32_t>(count))) [[unlikely]]
       return this->is_late(above) && this->begin_by_transfer(count, parent, above);
     const auto origin = this->begin_calls(thread, count, parent, above);
-    auto then = fork_group::turn::next;
-    static_cast<void>((((then = call_child<Is>(origin)) == fork_group::turn::next) && ...));
-    return then != fork_group::turn::parent;
+    auto result = fork_group::turn::next;
+    static_cast<void>((((result = call_child<Is>(origin)) == fork_group::turn::next) && ...));
+    return result != fork_group::turn::parent;
   }
   template <std::size_t I>
   [[HOCKET_ALWAYS_INLINE]] fork_group::turn call_child(const fork_group::caller& origin) noexcept {

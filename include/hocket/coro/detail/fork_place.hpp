@@ -38,9 +38,9 @@ class fork_place<Stored> {
   }
   template <class... Args>
   static void fill(void* place, Args&&... args) {
-    auto& own = *static_cast<fork_place*>(place);
-    ::new (static_cast<void*>(std::addressof(own.value_))) Stored(std::forward<Args>(args)...);
-    own.full_ = true;
+    auto& target = *static_cast<fork_place*>(place);
+    ::new (static_cast<void*>(std::addressof(target.value_))) Stored(std::forward<Args>(args)...);
+    target.full_ = true;
   }
   Stored& value() noexcept { return value_; }
 

@@ -43,9 +43,9 @@ class fork_row : public fork_awaiter {
     const auto origin = this->begin_calls(thread, count_, parent, above);
     const std::size_t last = count_ - 1;
     for (std::size_t i = 0; i != last; ++i) {
-      const auto then = this->call(origin, derived().make(i), i + 1);
-      if (then != fork_group::turn::next) [[unlikely]]
-        return then != fork_group::turn::parent;
+      const auto result = this->call(origin, derived().make(i), i + 1);
+      if (result != fork_group::turn::next) [[unlikely]]
+        return result != fork_group::turn::parent;
     }
     return this->call_last(origin, derived().make(last)) != fork_group::turn::parent;
   }
@@ -56,9 +56,9 @@ class fork_row : public fork_awaiter {
     const auto origin = this->begin_calls(thread, count_, parent, above);
     const std::size_t last = count_ - 1;
     for (std::size_t i = 0; i != last; ++i) {
-      auto then =
+      auto result =
           this->may_call(thread, 1) ? this->call(origin, derived().make(i), i + 1) : this->call_later(origin, i);
-      if (then != fork_group::turn::next) return then != fork_group::turn::parent;
+      if (result != fork_group::turn::next) return result != fork_group::turn::parent;
     }
     return this->call_last(origin, derived().make(last)) != fork_group::turn::parent;
   }

@@ -235,11 +235,11 @@ class generator_promise<Yielded>::nested : public runnable {
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> outer) noexcept {
     generator_promise& parent = outer.promise();
-    generator_promise& mine = inner_.promise();
-    expects(!(mine.flags & header_flag::started), "elements_of was given a generator that was begun",
+    generator_promise& inner = inner_.promise();
+    expects(!(inner.flags & header_flag::started), "elements_of was given a generator that was begun",
             "hand it over before its begin()");
-    mine.flags |= header_flag::started;
-    mine.continuation = {this, outer, nullptr};
+    inner.flags |= header_flag::started;
+    inner.continuation = {this, outer, nullptr};
     root_ = &parent.root();
     root_->continuation.handle = inner_;
   }

@@ -3,10 +3,10 @@
 // walk() is a plain function and no coroutine: g++ keeps the variables of a coroutine in its frame, so each iteration
 // would wait for its own store of the index. walk() returns to the coroutine for one of these reasons:
 //
-//   over     the part is done, or another part has failed
-//   split    an idle worker looks for work: the coroutine forks the upper half of the rest, and walks the lower half
-//   used_up  the budget (core/wait/seam/budget.hpp) is used up; each piece spends 1. The coroutine goes through the
-//            queue of its executor: other ready coroutines, timers and I/O get their turn, and a kill reaches the walk
+//   finished  the part is done, or another part has failed
+//   split     an idle worker looks for work: the coroutine forks the upper half of the rest, and walks the lower half
+//   used_up   the budget (core/wait/seam/budget.hpp) is used up; each piece spends 1. The coroutine goes through the
+//             queue of its executor: other ready coroutines, timers and I/O get their turn, and a kill reaches the walk
 //
 // A part is split only for a thief: while no worker is idle, the whole range is one task. (Lazy binary splitting, after
 // Tzannes, Caragea, Barua and Vishkin, PPoPP 2010. Their worker looks at its own deque, ours looks for idle workers.)
@@ -49,7 +49,7 @@ class range_walk {
   range_walk(const range_walk&) = delete;
   range_walk& operator=(const range_walk&) = delete;
 
-  enum class pause : std::uint8_t { over, split, used_up };
+  enum class pause : std::uint8_t { finished, split, used_up };
   struct stop {
     Index next;  // the next index
     pause reason;
@@ -69,7 +69,7 @@ class range_walk {
       first = next;
       if (spend_budget<1>() && !restart_budget_by_time()) return {first, pause::used_up};
     }
-    return {last, pause::over};
+    return {last, pause::finished};
   }
 
  private:

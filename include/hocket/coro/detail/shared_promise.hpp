@@ -13,7 +13,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // The body as a spawned coroutine. It lies in the frame, and its last release frees the frame.
 class shared_run final : public scheduled {
  public:
-  shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept;
+  shared_run(spawn_target& target, std::coroutine_handle<> frame) noexcept;
 
  private:
   std::coroutine_handle<> frame_;
@@ -54,10 +54,10 @@ class shared_state final : private wait_source {
   void drop() noexcept;  // may free the frame
   bool ended() const noexcept {
     // ORDER: acquire, pairs with the exchange in wake_all(): the result is visible.
-    return word_.load(std::memory_order_acquire) == over;
+    return word_.load(std::memory_order_acquire) == finished;
   }
-  void start(spawn_target& on) noexcept;  // unless it has been started
-  void start(executor& on) noexcept;
+  void start(spawn_target& target) noexcept;  // unless it has been started
+  void start(executor& home) noexcept;
 
   // --- by waits
   bool try_now() noexcept;
@@ -72,12 +72,12 @@ class shared_state final : private wait_source {
   void finish() noexcept;  // may free the frame
 
  private:
-  static constexpr std::uint32_t idle = 0, started = 1, over = 2;
+  static constexpr std::uint32_t idle = 0, started = 1, finished = 2;
 
   shared_run& run() noexcept { return *std::launder(reinterpret_cast<shared_run*>(run_)); }
   bool claim_start() noexcept;
-  void launch(spawn_target& on) noexcept;
-  void launch(executor& on) noexcept;
+  void launch(spawn_target& target) noexcept;
+  void launch(executor& home) noexcept;
   void run_here() noexcept;
   void wake_all() noexcept;
   void expect_other() const noexcept;

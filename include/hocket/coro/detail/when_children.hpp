@@ -33,13 +33,13 @@ class when_pack {
     return std::get<I>(children_);
   }
   template <class F>
-  void each(F&& f) {
+  void for_each(F&& f) {
     std::apply([&](auto&... child) { (f(child), ...); }, children_);
   }
   // Makes an R of all children.
   template <class R, class F>
-  R gather(F&& from) {
-    return std::apply([&](auto&... child) { return R(from(child)...); }, children_);
+  R gather(F&& convert) {
+    return std::apply([&](auto&... child) { return R(convert(child)...); }, children_);
   }
 
  private:
@@ -91,13 +91,13 @@ class when_array {
   when_array(const when_array&) = delete;
   when_array& operator=(const when_array&) = delete;
   ~when_array() {
-    each([](child& entry) { entry.~child(); });
+    for_each([](child& entry) { entry.~child(); });
     source_release(static_cast<void*>(children_), capacity_ * sizeof(child), alignof(child));
   }
 
   std::size_t size() const noexcept { return size_; }
   template <class F>
-  void each(F&& f) {
+  void for_each(F&& f) {
     for (std::size_t i = 0; i < size_; ++i) f(children_[i]);
   }
 
@@ -136,7 +136,7 @@ class when_wait final : public body_awaiter, private when_group, private Childre
   static constexpr bool await_ready() noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> parent) {
     return suspend(parent, Children::size(), [](when_group& self) noexcept {
-      static_cast<when_wait&>(self).each([&](auto& child) { child.begin(self); });
+      static_cast<when_wait&>(self).for_each([&](auto& child) { child.begin(self); });
     });
   }
   auto await_resume() {

@@ -222,7 +222,7 @@ class when_child : private when_frame {
 
   outcome<value>& result() noexcept { return outcome_; }
   std::size_t place() const noexcept { return rank; }
-  bool is(const when_frame* frame) const noexcept { return frame == this; }
+  bool is_frame(const when_frame* frame) const noexcept { return frame == this; }
 
  private:
   using answer = decltype(std::declval<typename way_to_await<operand>::awaiter&>().await_suspend(

@@ -50,11 +50,12 @@ class baton : public wait_source {
   baton& operator=(const baton&) = delete;
 
   // Called without locks. Adopts a grant of another source: the grant is posted when its wait gets the baton.
-  void adopt(grant won) noexcept {
-    waiter& entry = won.keep(*this);
-    std::uintptr_t seen = held;
+  void adopt(grant claimed) noexcept {
+    waiter& entry = claimed.keep(*this);
+    std::uintptr_t expected = held;
     // ORDER: release, pairs with the compare-exchange in hand_over() and in enqueue(); relaxed on failure.
-    if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
+    if (!word_.compare_exchange_strong(expected, address_of(entry), std::memory_order_release,
+                                       std::memory_order_relaxed))
       enqueue(entry);
   }
 
@@ -66,9 +67,9 @@ class baton : public wait_source {
   ~baton() { Strength::drain(mutex_); }
 
   bool try_take() noexcept {
-    std::uintptr_t seen = free;
+    std::uintptr_t expected = free;
     // ORDER: acquire, pairs with the compare-exchange in put() and the exchange in hand_over(); relaxed on failure.
-    return word_.compare_exchange_strong(seen, held, std::memory_order_acquire, std::memory_order_relaxed);
+    return word_.compare_exchange_strong(expected, held, std::memory_order_acquire, std::memory_order_relaxed);
   }
 
   // For a baton that is seldom free: a failed exchange costs as much as a successful one.
@@ -80,11 +81,11 @@ class baton : public wait_source {
   // Takes the baton if it is free and the wait can still be granted, else links the waiter.
   void begin(suspension& wait, waiter& entry) noexcept {
     entry.enlist(wait, *this);
-    std::uintptr_t seen = held;
+    std::uintptr_t expected = held;
     // ORDER: release, pairs with the compare-exchange in hand_over() and in enqueue(): they read the waiter complete;
     // relaxed on failure.
-    if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
-        [[unlikely]]
+    if (!word_.compare_exchange_strong(expected, address_of(entry), std::memory_order_release,
+                                       std::memory_order_relaxed)) [[unlikely]]
       enqueue(entry);
   }
 
@@ -97,13 +98,13 @@ class baton : public wait_source {
   // Any thread, at any time. Without effect if the baton is free.
   void put() noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
-    std::uintptr_t seen = word_.load(std::memory_order_relaxed);
+    std::uintptr_t expected = word_.load(std::memory_order_relaxed);
     do {
-      if (seen > held) [[unlikely]]
+      if (expected > held) [[unlikely]]
         return static_cast<void>(hand_over());
       // ORDER: release, pairs with the compare-exchange in try_take(). It writes even if the baton is free: the next
       // holder sees all writes before this call.
-    } while (!word_.compare_exchange_weak(seen, free, std::memory_order_release, std::memory_order_relaxed));
+    } while (!word_.compare_exchange_weak(expected, free, std::memory_order_release, std::memory_order_relaxed));
   }
 
   bool is_free() const noexcept {

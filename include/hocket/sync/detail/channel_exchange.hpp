@@ -172,25 +172,25 @@ class channel_exchange : public channel_core<Strength> {
   template <class U>
   [[HOCKET_NOINLINE]] bool send_or_fail(channel_party& sender, U&& item) noexcept {
     grants granted;
-    bool over;
+    bool ended;
     {
       locked guard(this->mutex_, adopt_lock);
-      over = offer(sender, std::forward<U>(item), granted);
+      ended = offer(sender, std::forward<U>(item), granted);
     }
     granted.post();
-    return over;
+    return ended;
   }
   [[HOCKET_NOINLINE]] bool receive_or_fail(slot& receiver) noexcept {
     grants granted;
-    bool over = true;
+    bool ended = true;
     {
       locked guard(this->mutex_, adopt_lock);
       if (pull([&](T&& item) { receiver.put(std::move(item)); }, granted)) receiver.state = phase::done;
       else if (this->closed_) receiver.fail(this->close_error_);
-      else over = false;
+      else ended = false;
     }
     granted.post();
-    return over;
+    return ended;
   }
 
   static slot& slot_of(waiter& entry) noexcept { return static_cast<slot&>(base::party_of(entry)); }

@@ -55,7 +55,7 @@ class condition_core : public wait_source {
 
  private:
   static request& request_of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
-  static void requeue(grant won) noexcept { request_of(won.entry()).lock->adopt(std::move(won)); }
+  static void requeue(grant claimed) noexcept { request_of(claimed.entry()).lock->adopt(std::move(claimed)); }
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override { notify_one(); }

@@ -44,19 +44,19 @@ class event_core : public wait_source {
 
   void set() noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
-    std::uintptr_t seen = word_.load(std::memory_order_relaxed);
+    std::uintptr_t expected = word_.load(std::memory_order_relaxed);
     do {
-      if (seen > is_set_word) [[unlikely]]
+      if (expected > is_set_word) [[unlikely]]
         return wake_all();
       // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset().
-    } while (!word_.compare_exchange_weak(seen, is_set_word, std::memory_order_release, std::memory_order_relaxed));
+    } while (!word_.compare_exchange_weak(expected, is_set_word, std::memory_order_release, std::memory_order_relaxed));
   }
 
   void reset() noexcept {
-    std::uintptr_t seen = is_set_word;
+    std::uintptr_t expected = is_set_word;
     // ORDER: acquire, pairs with the compare-exchange in set(): all writes before a set() that this reset, or an
     // earlier one, undoes are visible.
-    word_.compare_exchange_strong(seen, unset, std::memory_order_acquire, std::memory_order_acquire);
+    word_.compare_exchange_strong(expected, unset, std::memory_order_acquire, std::memory_order_acquire);
   }
 
   bool is_set() const noexcept {
@@ -73,11 +73,11 @@ class event_core : public wait_source {
 
   void begin(suspension& wait, waiter& entry) noexcept {
     entry.enlist(wait, *this);
-    std::uintptr_t seen = unset;
+    std::uintptr_t expected = unset;
     // ORDER: release, pairs with the compare-exchange in wake_all() and in enqueue(): they read the waiter complete;
     // relaxed on failure.
-    if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
-        [[unlikely]]
+    if (!word_.compare_exchange_strong(expected, address_of(entry), std::memory_order_release,
+                                       std::memory_order_relaxed)) [[unlikely]]
       enqueue(entry);
   }
 
@@ -89,7 +89,7 @@ class event_core : public wait_source {
   [[HOCKET_NOINLINE]] void enqueue(waiter& entry) noexcept;
   [[HOCKET_NOINLINE]] void wake_all() noexcept;
   bool is_set_or_push(waiter& entry) noexcept;
-  bool wake_line(std::uintptr_t& seen) noexcept;
+  bool wake_line(std::uintptr_t& expected) noexcept;
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}

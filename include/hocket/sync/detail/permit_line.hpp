@@ -45,11 +45,12 @@ class permit_line : public wait_source {
 
   bool try_take(std::size_t n) noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
-    word seen = word_.load(std::memory_order_relaxed);
+    word expected = word_.load(std::memory_order_relaxed);
     do {
-      if ((seen & has_waiters) || seen < count(n)) return false;
+      if ((expected & has_waiters) || expected < count(n)) return false;
       // ORDER: acquire, pairs with the operations on the word in give() and give_to_waiters().
-    } while (!word_.compare_exchange_weak(seen, seen - count(n), std::memory_order_acquire, std::memory_order_relaxed));
+    } while (!word_.compare_exchange_weak(expected, expected - count(n), std::memory_order_acquire,
+                                          std::memory_order_relaxed));
     return true;
   }
 
@@ -58,12 +59,13 @@ class permit_line : public wait_source {
 
   void give(std::size_t n) noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
-    word seen = word_.load(std::memory_order_relaxed);
+    word expected = word_.load(std::memory_order_relaxed);
     do {
-      if (seen & has_waiters) [[unlikely]]
+      if (expected & has_waiters) [[unlikely]]
         return give_to_waiters(n);
       // ORDER: release, pairs with the compare-exchange in try_take().
-    } while (!word_.compare_exchange_weak(seen, sum(seen, n), std::memory_order_release, std::memory_order_relaxed));
+    } while (
+        !word_.compare_exchange_weak(expected, sum(expected, n), std::memory_order_release, std::memory_order_relaxed));
   }
 
   // The number of free permits.
@@ -92,11 +94,11 @@ class permit_line : public wait_source {
             "a negative number, perhaps? The limit is semaphore::max");
     return static_cast<word>(n) << 1;
   }
-  static word sum(word seen, std::size_t n) noexcept {
-    const word more = seen + count(n);  // cannot overflow: both are below half of what the word can hold
-    expects((more >> 1) <= max_permits, "a semaphore was given more permits than it can count",
+  static word sum(word current, std::size_t n) noexcept {
+    const word total = current + count(n);  // cannot overflow: both are below half of what the word can hold
+    expects((total >> 1) <= max_permits, "a semaphore was given more permits than it can count",
             "release what was acquired, once; the limit is semaphore::max");
-    return more;
+    return total;
   }
 
   static request& request_of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }

@@ -59,12 +59,12 @@ class publication : public wait_source {
   }
 
   // Whether there is a publication that the receiver has not seen, or the end.
-  bool has_news(std::uint64_t seen) const noexcept {
+  bool has_news(std::uint64_t position) const noexcept {
     // ORDER: relaxed, pairs with the stores in publish() and close(): a hint, which begin() verifies under the mutex.
-    return published_.load(std::memory_order_relaxed) != seen;
+    return published_.load(std::memory_order_relaxed) != position;
   }
   // True: the receiver waits.
-  bool begin(suspension& wait, waiter& entry, std::uint64_t seen) noexcept;
+  bool begin(suspension& wait, waiter& entry, std::uint64_t position) noexcept;
 
   // Under the mutex:
   std::uint64_t published() const noexcept {
