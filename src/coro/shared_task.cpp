@@ -89,7 +89,7 @@ void shared_state::wake_all() noexcept {
     locked guard(mutex_);
     // ORDER: release, pairs with the load in ended(): the result is visible.
     word_.exchange(finished, std::memory_order_release);
-    line_.claim_all(woken);
+    waiters_.claim_all(woken);
   }
   woken.post();
 }
@@ -120,7 +120,7 @@ void shared_state::begin(suspension& wait, waiter& entry) noexcept {
       [[maybe_unused]] bool taken = wait.take_now(entry, *this);
       return;
     }
-    line_.enlist(wait, *this, entry);
+    waiters_.enlist(wait, *this, entry);
     first = state == idle;
     // ORDER: relaxed, pairs with nothing: see claim_start().
     if (first) word_.exchange(started, std::memory_order_relaxed);
@@ -130,7 +130,7 @@ void shared_state::begin(suspension& wait, waiter& entry) noexcept {
 
 bool shared_state::detach(waiter& entry) noexcept {
   locked guard(mutex_);
-  return line_.take_out(entry);
+  return waiters_.take_out(entry);
 }
 
 std::error_code shared_state::check() {
@@ -162,7 +162,7 @@ void shared_state::drop() noexcept {
   if (state == started) {
     {
       locked guard(mutex_);
-      expects(line_.empty(), "the last handle of a shared task was dropped while it is awaited",
+      expects(waiters_.empty(), "the last handle of a shared task was dropped while it is awaited",
               "let a handle outlive the wait");
     }
     run().request(stop_level::cancel);

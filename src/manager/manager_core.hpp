@@ -172,7 +172,7 @@ class manager_core final : private wait_source, private timed_work {
   deadline_timer deadline_timer_{*this};
   groups groups_;
   thread_mutex joiners_mutex_;
-  wait_queue joiners_;  // guarded by joining_
+  wait_queue joiners_;  // guarded by joiners_mutex_
   shard shards_[std::size_t{1} << shard::shard_bits];
 };
 

@@ -18,14 +18,14 @@ bool baton<Strength>::take_or_push(waiter& entry) noexcept {
     const std::uintptr_t put_back = expected & 1;  // if the word is a waiter's address
     const std::uintptr_t next = expected == free ? held : expected == held ? address_of(entry) : queued - put_back;
     // ORDER: acquire, pairs with the compare-exchange in put() if the baton is free, and in begin() for the waiter that
-    // moves into the line; release, pairs with the compare-exchange in hand_over(), which reads `entry` complete.
+    // moves into the queue; release, pairs with the compare-exchange in hand_over(), which reads `entry` complete.
     if (!word_.compare_exchange_weak(expected, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
     if (expected == free) return true;
     if (expected == held) return false;
-    line_.push_back(*reinterpret_cast<waiter*>(expected + put_back));
+    waiters_.push_back(*reinterpret_cast<waiter*>(expected + put_back));
     break;
   }
-  line_.push_back(entry);
+  waiters_.push_back(entry);
   return false;
 }
 
@@ -63,20 +63,20 @@ bool baton<Strength>::hand_over() noexcept {
   }
 }
 
-// True: the line is empty, and the baton is free.
+// True: the queue is empty, and the baton is free.
 template <class Strength>
 bool baton<Strength>::put_or_pop(waiter*& next) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: it leaves `queued` under the inner mutex only.
   if (word_.load(std::memory_order_relaxed) != queued) return false;
-  if (line_.empty()) {
+  if (waiters_.empty()) {
     // ORDER: release, pairs with the compare-exchange in try_take().
     word_.exchange(free, std::memory_order_release);
     return true;
   }
-  next = &line_.pop_front();
+  next = &waiters_.pop_front();
   // ORDER: relaxed, pairs with nothing: the claim orders the next holder after this one.
-  if (line_.empty()) word_.exchange(held, std::memory_order_relaxed);
+  if (waiters_.empty()) word_.exchange(held, std::memory_order_relaxed);
   return false;
 }
 
@@ -90,7 +90,7 @@ bool baton<Strength>::detach(waiter& entry) noexcept {
       return true;
   }
   locked guard(mutex_);
-  return line_.take_out(entry);
+  return waiters_.take_out(entry);
 }
 
 template <class Strength>

@@ -3,8 +3,8 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
-waiter* channel_core<Strength>::grant_first(wait_queue& line, grants& granted) noexcept {
-  grant first = line.claim_first();
+waiter* channel_core<Strength>::grant_first(wait_queue& queue, grants& granted) noexcept {
+  grant first = queue.claim_first();
   if (!first) return nullptr;
   waiter& entry = first.entry();
   granted.add(std::move(first));
@@ -13,8 +13,8 @@ waiter* channel_core<Strength>::grant_first(wait_queue& line, grants& granted) n
 
 // A select with both ends of the channel does not meet itself.
 template <class Strength>
-waiter* channel_core<Strength>::meet(wait_queue& line, suspension& wait, waiter& entry, grants& granted) noexcept {
-  for (waiter& other : line) {
+waiter* channel_core<Strength>::meet(wait_queue& queue, suspension& wait, waiter& entry, grants& granted) noexcept {
+  for (waiter& other : queue) {
     if (other.belongs_to(wait)) continue;
     if (grant matched = wait.meet(entry, *this, other)) {
       list<waiter>::erase(other);
@@ -45,8 +45,8 @@ bool channel_core<Strength>::close(std::error_code error) noexcept {
 }
 
 template <class Strength>
-void channel_core<Strength>::fail_all(wait_queue& line, grants& granted) noexcept {
-  line.claim_all(granted, [this](waiter& entry) { channel_core::party_of(entry).fail(close_error_); });
+void channel_core<Strength>::fail_all(wait_queue& queue, grants& granted) noexcept {
+  queue.claim_all(granted, [this](waiter& entry) { channel_core::party_of(entry).fail(close_error_); });
 }
 
 template <class Strength>

@@ -7,9 +7,9 @@ void condition_core<Strength>::enqueue(suspension& wait, waiter& entry, request&
   entry.resource = &relock;
   relock.listed = true;
   locked guard(mutex_);
-  debug_expects(line_.empty() || request_of(line_.front()).lock == relock.lock,
+  debug_expects(waiters_.empty() || request_of(waiters_.front()).lock == relock.lock,
                 "a condition is waited for with two mutexes at a time", "wait with the mutex that guards what changes");
-  line_.enlist(wait, *this, entry);
+  waiters_.enlist(wait, *this, entry);
 }
 
 template <class Strength>
@@ -17,7 +17,7 @@ bool condition_core<Strength>::notify_one() noexcept {
   grant first;
   {
     locked guard(mutex_);
-    first = line_.claim_first();
+    first = waiters_.claim_first();
     if (!first) return false;
     request_of(first.entry()).listed = false;
   }
@@ -31,7 +31,7 @@ std::size_t condition_core<Strength>::notify_all() noexcept {
   std::size_t notified = 0;
   {
     locked guard(mutex_);
-    line_.claim_all(all, [&notified](waiter& entry) {
+    waiters_.claim_all(all, [&notified](waiter& entry) {
       request_of(entry).listed = false;
       ++notified;
     });
@@ -47,7 +47,7 @@ bool condition_core<Strength>::detach(waiter& entry) noexcept {
     locked guard(mutex_);
     if (!relock.listed) return false;
     relock.listed = false;
-    line_.erase(entry);
+    waiters_.erase(entry);
   }
   relock.lock->adopt(entry.kept());
   return false;

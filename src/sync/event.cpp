@@ -19,15 +19,15 @@ bool event_core<Strength>::is_set_or_push(waiter& entry) noexcept {
   std::uintptr_t expected = word_.load(std::memory_order_relaxed);
   while (expected != queued) {
     const std::uintptr_t next = expected == is_set_word ? is_set_word : expected == unset ? address_of(entry) : queued;
-    // ORDER: acquire, pairs with the compare-exchange in set(), and in begin() for the waiter that moves into the line;
-    // release, pairs with the compare-exchange in wake_all(), which reads `entry` complete.
+    // ORDER: acquire, pairs with the compare-exchange in set(), and in begin() for the waiter that moves into the
+    // queue; release, pairs with the compare-exchange in wake_all(), which reads `entry` complete.
     if (!word_.compare_exchange_weak(expected, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
     if (expected == is_set_word) return true;
     if (expected == unset) return false;
-    line_.push_back(*reinterpret_cast<waiter*>(expected));
+    waiters_.push_back(*reinterpret_cast<waiter*>(expected));
     break;
   }
-  line_.push_back(entry);
+  waiters_.push_back(entry);
   return false;
 }
 
@@ -37,7 +37,7 @@ void event_core<Strength>::wake_all() noexcept {
   std::uintptr_t expected = word_.load(std::memory_order_relaxed);
   for (;;) {
     if (expected == queued) {
-      if (wake_line(expected)) return;
+      if (wake_queue(expected)) return;
       continue;
     }
     // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); acquire, pairs with the
@@ -51,14 +51,14 @@ void event_core<Strength>::wake_all() noexcept {
 
 // False: the word has changed to `seen`.
 template <class Strength>
-bool event_core<Strength>::wake_line(std::uintptr_t& expected) noexcept {
+bool event_core<Strength>::wake_queue(std::uintptr_t& expected) noexcept {
   grants woken;
   {
     locked guard(mutex_);
     // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); relaxed on failure.
     if (!word_.compare_exchange_strong(expected, is_set_word, std::memory_order_release, std::memory_order_relaxed))
       return false;
-    line_.claim_all(woken);
+    waiters_.claim_all(woken);
   }
   woken.post();
   return true;
@@ -70,7 +70,7 @@ bool event_core<Strength>::detach(waiter& entry) noexcept {
   // ORDER: relaxed, pairs with nothing: after the exchange only this thread accesses the waiter.
   if (word_.compare_exchange_strong(expected, unset, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   locked guard(mutex_);
-  return line_.take_out(entry);
+  return waiters_.take_out(entry);
 }
 
 template class event_core<strength::shared>;

@@ -172,7 +172,7 @@ class basic_completion final : private detail::event_core<Strength> {
   }
 
   void begin_wait(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    // ORDER: relaxed, pairs with nothing: the line's mutex and the event order it before a reset of this round.
+    // ORDER: relaxed, pairs with nothing: the queue's mutex and the event order it before a reset of this round.
     waits_.fetch_add(1, std::memory_order_relaxed);
     base::begin(wait, entry);
     if constexpr (has_suspend_hook) hooks_.on_suspend(*this);

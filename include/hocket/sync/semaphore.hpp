@@ -27,18 +27,18 @@
 // touch the semaphore after another coroutine has got that permit. Destroying a semaphore that has a waiter is fatal at
 // check level `debug`.
 //
-// Implementation: sync/detail/permit_line.hpp.
+// Implementation: sync/detail/permit_queue.hpp.
 #pragma once
 #include <hocket/primitive.hpp>
-#include <hocket/sync/detail/permit_line.hpp>
+#include <hocket/sync/detail/permit_queue.hpp>
 #include <cstddef>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
-class basic_semaphore final : private detail::permit_line<Strength> {
-  using base = detail::permit_line<Strength>;
+class basic_semaphore final : private detail::permit_queue<Strength> {
+  using base = detail::permit_queue<Strength>;
   class acquiring;
 
  public:

@@ -94,7 +94,7 @@ class shared_state final : private wait_source {
   atomic<std::uint32_t> handles_{1};
   atomic<bool> received_{false};  // whether a wait has received the exception
   thread_mutex mutex_;
-  wait_queue line_;  // guarded by mutex_
+  wait_queue waiters_;  // guarded by mutex_
   // Used by the thread that starts the body, then by the body.
   std::optional<lone_target> lone_;
   alignas(shared_run) std::byte run_[sizeof(shared_run)];  // constructed if the word is not `idle`

@@ -6,12 +6,11 @@
 //
 // The life of a group, in the parent
 //   1. suspend() arms its wait, and links the group's stop source to the parent's: a stop of the parent stops the
-//   children.
+//      children.
 //   2. Each child begins, in order, under the group's context. An operation is awaited at once, and may complete here.
-//   Some
-//      operands run code when they are awaited: their await_suspend returns a handle (a task, an adapter of a task, a
-//      foreign coroutine). They do not begin here, because no code is resumed inline. The frame of the child is posted,
-//      and the executor begins the operand from its queue.
+//      Some operands run code when they are awaited: their await_suspend returns a handle (a task, an adapter of a
+//      task, a foreign coroutine). They do not begin here, because no code is resumed inline. The frame of the child is
+//      posted, and the executor begins the operand from its queue.
 //   3. The parent releases its share of the count. The thread that makes the count zero, the parent or the last child,
 //      grants the parent's wait. Nothing else ends this wait: no child may outlive the group.
 //   4. The parent is resumed, and finish() reads the outcomes.
@@ -34,12 +33,10 @@
 // Hazards
 //   - *A child outlives the group.* Prevented: a child touches nothing after it has released its share, and the parent
 //     waits until then.
-//   - *A child ends on another thread while others begin.* Prevented by the parent's share, which keeps the count above
-//   0.
+//   - *A child ends on another thread while others begin.* Prevented by the parent's share of the count.
 //   - *Two children fail at once.* One compare-exchange decides the first.
 //   - *A child unwinds (the parent was killed), and another child continues to wait.* Prevented: the children have a
-//   context
-//     without a strand (core/context.hpp), so a child does not see the unwinding of another one.
+//     context without a strand (core/context.hpp), so a child does not see the unwinding of another one.
 #pragma once
 #include <hocket/base/seam/delayed.hpp>
 #include <hocket/base/seam/mutex.hpp>

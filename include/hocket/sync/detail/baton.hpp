@@ -1,4 +1,4 @@
-// A baton: held by at most one coroutine at a time, with a line of waiters. It is the core of a mutex (the holder puts
+// A baton: held by at most one coroutine at a time, with a queue of waiters. It is the core of a mutex (the holder puts
 // the baton back), of an auto-reset event (any thread puts it) and of a once.
 //
 // States of the word
@@ -9,31 +9,31 @@
 //                                                     -> waiter   begin()                    any thread
 //   waiter   held, one waiter: its address            -> held     hand_over(), detach()      any thread
 //                                                     -> queued   begin() of the second      under the inner mutex
-//   queued   held, the line may have waiters          -> held, free   hand_over()            under the inner mutex
+//   queued   held, the queue may have waiters         -> held, free   hand_over()            under the inner mutex
 //   `waiter` or `queued`, less one: also, the holder has put the baton back, has found a waiter, and is about to hand
 //            the baton over. No other thread does so. Other waiters change the rest of the word as above.
 //
 // Usually there is one waiter, linked in the word: one compare-exchange links it, and the compare-exchange that removes
-// it from the word has popped it. The second waiter moves the first into the line. The inner mutex guards the line. The
-// line is empty unless the word is `queued`. It may be empty then, too: a wait that a stop or a deadline ends leaves
-// the line, and does not change the word.
+// it from the word has popped it. The second waiter moves the first into the queue. The inner mutex guards the queue.
+// The queue is empty unless the word is `queued`. It may be empty then, too: a wait that a stop or a deadline ends
+// leaves the queue, and does not change the word.
 //
 // Hazards
 //   - *put() and begin() race, and a waiter is left behind.* Prevented by the order of the word: if begin() is first,
 //     put() finds the waiter, or finds `queued` and locks the inner mutex, which begin() holds until all waiters are in
-//     the line. If put() is first, begin() finds the baton `free` and takes it.
-//   - *detach() misses a waiter that moves from the word into the line.* Prevented by the inner mutex, which detach()
+//     the queue. If put() is first, begin() finds the baton `free` and takes it.
+//   - *detach() misses a waiter that moves from the word into the queue.* Prevented by the inner mutex, which detach()
 //     locks if the waiter is not in the word.
 //   - *The next holder, or a thread that found the baton `free`, destroys it while put() runs.* put() touches nothing
-//     after an accepted grant. A put() that found the line empty makes the baton `free` under the inner mutex, and the
+//     after an accepted grant. A put() that found the queue empty makes the baton `free` under the inner mutex, and the
 //     destructor locks that mutex.
 //
 // Handing over is first in, first out, to the first waiter whose wait can still be granted. The baton is not `free`
-// meanwhile, so no coroutine overtakes the line. The next holder is posted, not run.
+// meanwhile, so no coroutine overtakes the queue. The next holder is posted, not run.
 //
-// Adopted waiters. The wait of a condition is decided before its waiter enters the line of the mutex. The waiter is
+// Adopted waiters. The wait of a condition is decided before its waiter enters the queue of the mutex. The waiter is
 // then adopted: its `resource` is not null. Every other waiter has a null `resource`. Only the handover removes an
-// adopted waiter from the line.
+// adopted waiter from the queue.
 //
 // Two threads may put at a time (an event). Both writes of the word are read-modify-writes, so the thread that takes
 // the baton is ordered after both: it sees the writes before either put(), though there is one baton to take.
@@ -116,7 +116,7 @@ class baton : public wait_source {
   bool is_deserted() noexcept {
     Strength::drain(mutex_);
     const std::uintptr_t last = Strength::last(word_);
-    return last <= held || (last == queued && line_.empty());
+    return last <= held || (last == queued && waiters_.empty());
   }
 
   // True: the first waiter has the baton. False: there is no waiter, and the baton is free.
@@ -147,7 +147,7 @@ class baton : public wait_source {
 
   typename Strength::template word<std::uintptr_t> word_;
   typename Strength::mutex mutex_;
-  wait_queue line_;  // guarded by mutex_
+  wait_queue waiters_;  // guarded by mutex_
 };
 
 extern template class baton<strength::shared>;

@@ -8,7 +8,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // A sender or a receiver, within its operation. waiter::resource points to it during the wait. The mutex of the channel
-// guards it while its waiter is in line; otherwise it belongs to its owner alone.
+// guards it while its waiter is linked; otherwise it belongs to its owner alone.
 class channel_party {
  public:
   // The storage has the item of a sender in `waits`, and of a receiver in `done`.
@@ -68,10 +68,10 @@ class channel_core : public wait_source {
   static channel_party& party_of(waiter& entry) noexcept { return *static_cast<channel_party*>(entry.resource); }
 
   // Under the mutex: grants the first waiter that can be granted, and unlinks it. Null: there is none.
-  static waiter* grant_first(wait_queue& line, grants& granted) noexcept;
+  static waiter* grant_first(wait_queue& queue, grants& granted) noexcept;
 
   // Under the mutex: the same, and decides `wait`, whose waiter `entry` would be linked on the other side.
-  waiter* meet(wait_queue& line, suspension& wait, waiter& entry, grants& granted) noexcept;
+  waiter* meet(wait_queue& queue, suspension& wait, waiter& entry, grants& granted) noexcept;
 
   // False: the channel was closed before.
   bool close(std::error_code error) noexcept;
@@ -88,7 +88,7 @@ class channel_core : public wait_source {
 
  private:
   const char* what() const noexcept override { return "a channel"; }
-  void fail_all(wait_queue& line, grants& granted) noexcept;
+  void fail_all(wait_queue& queue, grants& granted) noexcept;
 };
 
 extern template class channel_core<strength::shared>;

@@ -133,7 +133,7 @@ class channel_exchange : public channel_core<Strength> {
       } else if (this->closed_) {
         fail_now(wait, entry, receiver, this->close_error_);
       } else {
-        // A sender may be in the line: of the same select.
+        // A sender may be in the queue: of the same select.
         this->set_outlook(this->senders_.empty() ? base::outlook::bare : base::outlook::unknown);
         return this->receivers_.enlist(wait, *this, entry);
       }

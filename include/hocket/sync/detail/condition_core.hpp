@@ -1,4 +1,4 @@
-// The core of a condition and a monitor: a line of waiters for a notification. Each waiter holds its lock (a baton)
+// The core of a condition and a monitor: a queue of waiters for a notification. Each waiter holds its lock (a baton)
 // again when its wait returns, whatever ended the wait.
 //
 // The life of a wait
@@ -6,14 +6,12 @@
 //      data under the lock, so no thread can change the data and notify before the waiter is linked.
 //   2. A notify claims and unlinks the waiter, under the inner mutex. A stop or a deadline unlinks it by detach(). A
 //      notify skips a waiter whose wait has ended, so no notification is lost.
-//   3. In both cases the lock adopts the wait (baton.hpp): the waiter moves to the line of the lock, and the handover
-//   of
-//      the lock posts its coroutine. A notified coroutine wakes once, and notify_all() causes no stampede.
+//   3. In both cases the lock adopts the wait (baton.hpp): the waiter moves to the queue of the lock, and the handover
+//      of the lock posts its coroutine. A notified coroutine wakes once, and notify_all() causes no stampede.
 //
 // Hazards
 //   - *detach() is called for a waiter that the lock has adopted*, by a registrar that a notify has overtaken.
-//   Prevented
-//     by the flag `listed`: the waiter's links may belong to the line of the lock.
+//     Prevented by the flag `listed`: the waiter's links may belong to the queue of the lock.
 //   - *A coroutine that the condition woke destroys it.* notify_all() unlinks all waiters first, and then touches their
 //     grants and locks only.
 //
@@ -23,11 +21,11 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// waiter::resource of a waiter in the line of a condition.
+// waiter::resource of a waiter in the queue of a condition.
 template <class Strength>
 struct relock_request {
   baton<Strength>* lock;
-  op_flag listed{};  // in the line of the condition; guarded by the inner mutex
+  op_flag listed{};  // in the queue of the condition; guarded by the inner mutex
 };
 
 template <class Strength>
@@ -39,7 +37,7 @@ class condition_core : public wait_source {
 
   // Any thread. Notifies the first waiter. False: there is none.
   bool notify_one() noexcept;
-  // Any thread. Notifies all waiters in the line; returns their number.
+  // Any thread. Notifies all waiters in the queue; returns their number.
   std::size_t notify_all() noexcept;
 
  protected:
@@ -47,7 +45,7 @@ class condition_core : public wait_source {
 
   ~condition_core() {
     Strength::drain(mutex_);
-    debug_expects(line_.empty(), "a condition was destroyed while it has a waiter", "end its waits first");
+    debug_expects(waiters_.empty(), "a condition was destroyed while it has a waiter", "end its waits first");
   }
 
   // Links the waiter, before the caller releases the lock.
@@ -61,7 +59,7 @@ class condition_core : public wait_source {
   void pass_on(waiter&) noexcept override { notify_one(); }
 
   typename Strength::mutex mutex_;
-  wait_queue line_;  // guarded by mutex_
+  wait_queue waiters_;  // guarded by mutex_
 };
 
 extern template class condition_core<strength::shared>;

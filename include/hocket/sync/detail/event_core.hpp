@@ -1,4 +1,4 @@
-// The core of an event and a completion: set until it is reset, with a line of waiters.
+// The core of an event and a completion: set until it is reset, with a queue of waiters.
 //
 // States of the word
 //
@@ -10,22 +10,21 @@
 //   waiter   unset, one waiter: its       -> set      wake_all() any thread
 //            address                      -> unset    detach()   any thread
 //                                         -> queued   begin() of the second, under the inner mutex
-//   queued   unset, waiters in the line   -> set      wake_all() under the inner mutex
+//   queued   unset, waiters in the queue  -> set      wake_all() under the inner mutex
 //
-// One waiter is linked in the word. The second moves it into the line, as in baton.hpp. The inner mutex guards the
-// line. If the word is not `queued`, every waiter in the line belongs to a wait that has ended.
+// One waiter is linked in the word. The second moves it into the queue, as in baton.hpp. The inner mutex guards the
+// queue. If the word is not `queued`, every waiter in the queue belongs to a wait that has ended.
 //
 // Hazards
 //   - *A producer makes an item and finds the event set; the consumer resets it, and does not see the item yet. Then
-//   the
-//     consumer sleeps beside an item.* Prevented by set(), which writes even if the event is set. One of the two writes
-//     is first: a later reset sees the item, a later set leaves the event set.
+//     the consumer sleeps beside an item.* Prevented by set(), which writes even if the event is set. One of the two
+//     writes is first: a later reset sees the item, a later set leaves the event set.
 //   - *The coroutine that was let through destroys the event while set() runs.* set() touches neither the event nor a
-//     waiter after its grant. If waiters are in the line, set() writes the word under the inner mutex, and the
+//     waiter after its grant. If waiters are in the queue, set() writes the word under the inner mutex, and the
 //     destructor locks that mutex.
 //
 // wake_all() claims and unlinks all waiters under the mutex, and posts the grants after the unlock. If a stop has ended
-// a wait before, its waiter stays in the line until the stop's detach(), whatever the state of the word.
+// a wait before, its waiter stays in the queue until the stop's detach(), whatever the state of the word.
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/primitive.hpp>
@@ -68,7 +67,7 @@ class event_core : public wait_source {
   bool is_deserted() noexcept {
     Strength::drain(mutex_);
     const std::uintptr_t last = Strength::last(word_);
-    return last <= is_set_word || (last == queued && line_.empty());
+    return last <= is_set_word || (last == queued && waiters_.empty());
   }
 
   void begin(suspension& wait, waiter& entry) noexcept {
@@ -89,14 +88,14 @@ class event_core : public wait_source {
   [[HOCKET_NOINLINE]] void enqueue(waiter& entry) noexcept;
   [[HOCKET_NOINLINE]] void wake_all() noexcept;
   bool is_set_or_push(waiter& entry) noexcept;
-  bool wake_line(std::uintptr_t& expected) noexcept;
+  bool wake_queue(std::uintptr_t& expected) noexcept;
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
 
   typename Strength::template word<std::uintptr_t> word_;
   typename Strength::mutex mutex_;
-  wait_queue line_;  // guarded by mutex_
+  wait_queue waiters_;  // guarded by mutex_
 };
 
 extern template class event_core<strength::shared>;

@@ -11,8 +11,8 @@
 //
 // Hazards
 //   - *A receiver misses a publication.* Prevented by the mutex, under which the receiver reads the count and is
-//   linked.
-//     A publication before that is visible to the receiver; a publication after it finds the receiver in the line.
+//     linked. A publication before that is visible to the receiver; a publication after it finds the receiver in the
+//     queue.
 //   - *A woken receiver destroys the publication while publish() runs.* After the unlock publish() touches only the
 //     claimed waits, and each of these stays until its grant. So this is allowed if there is no other user.
 #pragma once
@@ -52,7 +52,7 @@ class publication : public wait_source {
       change(before);
       // ORDER: relaxed, pairs with the load in has_news(): the mutex orders the published values.
       published_.store(before + count, std::memory_order_relaxed);
-      line_.claim_all(woken);
+      waiters_.claim_all(woken);
     }
     woken.post();
     return true;
@@ -87,7 +87,7 @@ class publication : public wait_source {
   // Guarded by mutex_; any thread may read the count:
   typename Strength::template word<std::uint64_t> published_;
   std::error_code close_error_;
-  wait_queue line_;
+  wait_queue waiters_;
 };
 
 extern template class publication<strength::shared>;

@@ -165,7 +165,7 @@ class spsc_core : public wait_source {
   // --- any thread
 
   bool is_closed() const noexcept {
-    // ORDER: acquire, pairs with the store in announce() by close(): why() can be read.
+    // ORDER: acquire, pairs with the store in set_flags() by close(): close_error() is readable.
     return flags_.load(std::memory_order_acquire) & closed;
   }
   // After is_closed().

@@ -1,24 +1,25 @@
-// Permits, and a line of waiters for them: the core of a semaphore and of a shared mutex (a writer takes all permits).
+// Permits, and a queue of waiters for them: the core of a semaphore and of a shared mutex (a writer takes all permits).
 // First come, first served, whatever the number of permits.
 //
 // The word, 64 bits
 //
-//   bit  0      there are waiters: set exactly while the line is not empty; both change under the inner mutex
+//   bit  0      there are waiters: set exactly while the queue is not empty; both change under the inner mutex
 //   bits 1..63  free permits
 //
 // While bit 0 is clear, any thread changes the word by one read-modify-write. While it is set, the word changes under
-// the inner mutex only. After every such change, and after every removal from the line, serve() runs: it claims waiters
-// from the front as long as the permits suffice, unlinks them and takes their permits, all under the mutex. The grants
-// are posted after the unlock. serve() stops at a waiter if a stop or another source has ended its wait: the detach()
-// of that party serves the line again. (If serve() skipped such waiters, each of n removals would walk over n waiters
-// when one event ends n selects.)
+// the inner mutex only. After every such change, and after every removal from the queue, serve() runs: it claims
+// waiters from the front as long as the permits suffice, unlinks them and takes their permits, all under the mutex. The
+// grants are posted after the unlock. serve() stops at a waiter if a stop or another source has ended its wait: the
+// detach() of that party serves the queue again. (If serve() skipped such waiters, each of n removals would walk over n
+// waiters when one event ends n selects.)
 //
 // Hazards
 //   - *The stack grows without a limit.* The end of the first wait can grant the next waiters. If these are selects, a
-//     grant ends their waits in other lines, which can grant waiters there, and so on. Prevented by post_in_turn(): if
+//     grant ends their waits in other queues, which can grant waiters there, and so on. Prevented by post_in_turn(): if
 //     the thread posts grants already, the new grants are queued behind them.
-//   - *A coroutine that holds all permits destroys the line while give() runs.* After give() writes the word it touches
-//     only the inner mutex, which the destructor locks, and the grants. So this is allowed if there is no waiter.
+//   - *A coroutine that holds all permits destroys the queue while give() runs.* After give() writes the word it
+//     touches only the inner mutex, which the destructor locks, and the grants. So this is allowed if there is no
+//     waiter.
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/primitive.hpp>
@@ -27,10 +28,10 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
-class permit_line : public wait_source {
+class permit_queue : public wait_source {
  public:
-  permit_line(const permit_line&) = delete;
-  permit_line& operator=(const permit_line&) = delete;
+  permit_queue(const permit_queue&) = delete;
+  permit_queue& operator=(const permit_queue&) = delete;
 
  protected:
   static constexpr std::size_t max_permits = static_cast<std::size_t>(-1) >> 2;
@@ -40,8 +41,8 @@ class permit_line : public wait_source {
     std::size_t permits;
   };
 
-  explicit permit_line(std::size_t free) noexcept : word_(count(free)) {}
-  ~permit_line() { Strength::drain(mutex_); }
+  explicit permit_queue(std::size_t free) noexcept : word_(count(free)) {}
+  ~permit_queue() { Strength::drain(mutex_); }
 
   bool try_take(std::size_t n) noexcept {
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
@@ -73,12 +74,12 @@ class permit_line : public wait_source {
     // ORDER: relaxed, pairs with nothing: no more than a hint.
     return static_cast<std::size_t>(word_.load(std::memory_order_relaxed) >> 1);
   }
-  // The same for a dump, which may run on another thread than the users of an unsync line.
+  // The same for a dump, which may run on another thread than the users of an unsync queue.
   std::size_t last_free() const noexcept { return static_cast<std::size_t>(Strength::last(word_) >> 1); }
   // For a destructor: whether there is no waiter; whether all `n` permits are free, and there is no waiter.
   bool is_deserted() noexcept {
     Strength::drain(mutex_);
-    return line_.empty();
+    return waiters_.empty();
   }
   bool has_all(std::size_t n) noexcept {
     Strength::drain(mutex_);
@@ -111,10 +112,10 @@ class permit_line : public wait_source {
 
   typename Strength::template word<word> word_;
   typename Strength::mutex mutex_;
-  wait_queue line_;  // guarded by mutex_
+  wait_queue waiters_;  // guarded by mutex_
 };
 
-extern template class permit_line<strength::shared>;
-extern template class permit_line<strength::unsync>;
+extern template class permit_queue<strength::shared>;
+extern template class permit_queue<strength::unsync>;
 
 }}}  // namespace hocket::detail
