@@ -136,7 +136,7 @@ class when_wait final : public body_awaiter, private when_group, private Childre
   static constexpr bool await_ready() noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> parent) {
     return suspend(parent, Children::size(), [](when_group& self) noexcept {
-      static_cast<when_wait&>(self).for_each([&](auto& child) { child.begin(self); });
+      static_cast<when_wait&>(self).for_each([&](auto& entry) { entry.begin(self); });
     });
   }
   auto await_resume() {
