@@ -11,24 +11,25 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void eager_state::inherit(coroutine_header& header) {
-  context& here = current_context();
-  if (strand_state* self = here.strand(); self == &here && self->kind() == coroutine_kind::fiber)
-    ctx_ = context::child_without_slots(here, {here.stop(), here.deadline(), here.bindings()});
-  header.ctx = ctx_ ? ctx_.get() : &here;
+  context& caller = current_context();
+  if (strand_state* self = caller.strand(); self == &caller && self->kind() == coroutine_kind::fiber)
+    ctx_ = context::child_without_slots(caller, {caller.stop(), caller.deadline(), caller.bindings()});
+  header.ctx = ctx_ ? ctx_.get() : &caller;
 }
 
-// The caller's thread cannot change meanwhile: the body must not wait on its stack. The body itself may go on elsewhere
-// before this returns; of the frame only what belongs to the caller and the owner is touched afterwards.
+// The caller's thread does not change meanwhile, because the body must not wait on its stack. The body may continue on
+// another thread before this function returns. After that the function touches only the members of the caller and
+// owner.
 void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> body) noexcept {
-  thread_state& here = this_thread();
-  context* const ctx = std::exchange(here.ctx, header.ctx);
-  const void* const outer = std::exchange(here.eager, this);
+  thread_state& thread = this_thread();
+  context* const ctx = std::exchange(thread.ctx, header.ctx);
+  const void* const outer = std::exchange(thread.eager, this);
   strand_state* const strand = header.ctx->strand();
-  if (strand) strand->pin();  // before anybody can wake the body
+  if (strand) strand->pin();  // before any thread can wake the body
   body.resume();
   if (strand && ended_at_once_) strand->unpin();
-  here.eager = outer;
-  here.ctx = ctx;
+  thread.eager = outer;
+  thread.ctx = ctx;
   const bool has_ended = ended();
   if (!has_ended) [[unlikely]]
     pin_.emplace(&body, "what an eager task refers to");
@@ -37,18 +38,18 @@ void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> bo
 }
 
 bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) noexcept {
-  thread_state& here = this_thread();
-  expects(here.seat.running_on != nullptr, "an eager task was awaited outside of any executor, and still runs",
+  thread_state& thread = this_thread();
+  expects(thread.seat.running_on != nullptr, "an eager task was awaited outside of any executor, and still runs",
           "await it in a coroutine that was spawned, or sync_wait for it");
-  expect_no_lock(here);
-  owner_ctx_ = here.ctx;
-  header.continuation = {nullptr, owner, here.seat.running_on};
-  std::uint32_t seen = running;
-  // ORDER: release, pairs with the exchange in end(): it finds whom to wake; acquire on failure, pairs with the same:
-  // the result is visible.
-  if (word_.compare_exchange_strong(seen, waited_for, std::memory_order_release, std::memory_order_acquire))
+  expect_no_lock(thread);
+  owner_ctx_ = thread.ctx;
+  header.continuation = {nullptr, owner, thread.seat.running_on};
+  std::uint32_t expected = running;
+  // ORDER: release, pairs with the exchange in end(): it reads the owner; acquire on failure, pairs with the same: the
+  // result is visible.
+  if (word_.compare_exchange_strong(expected, waited_for, std::memory_order_release, std::memory_order_acquire))
     return true;
-  if (seen != over)
+  if (expected != finished)
     fatal("an eager task is awaited by two, or was destroyed while it is awaited",
           "await it in one place, and let it outlive that", header.ctx->name());
   return false;
@@ -56,21 +57,21 @@ bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) 
 
 void eager_state::woken() noexcept { this_thread().ctx = owner_ctx_; }
 
-// In the first run nobody has the task yet, so that a store does.
+// In the first run no owner has the task yet, so a store suffices.
 void eager_state::end(coroutine_header& header) noexcept {
-  // ORDER: release, pairs with the load in ended(): the result is visible, to whatever thread the task is moved.
+  // ORDER: release, pairs with the load in ended(): the result is visible on any thread that the task is moved to.
   if (this_thread().eager == this) [[likely]] {
     ended_at_once_ = true;
-    return word_.store(over, std::memory_order_release);
+    return word_.store(finished, std::memory_order_release);
   }
   if (strand_state* strand = header.ctx->strand()) strand->unpin();
-  // ORDER: acq_rel, pairs with the load in ended() and the compare-exchange in wait(): the result is visible, and whom
-  // to wake is.
-  if (word_.exchange(over, std::memory_order_acq_rel) == waited_for) post(header.continuation);
+  // ORDER: acq_rel, pairs with the load in ended() and the compare-exchange in wait(): the result and the owner are
+  // visible.
+  if (word_.exchange(finished, std::memory_order_acq_rel) == waited_for) post(header.continuation);
 }
 
-// Its unwinding is over, that of its owner has not begun: that may be awaiting something else.
-void eager_state::note_kill() noexcept {
+// The unwinding of the body is over. The unwinding of its owner has not begun: the owner may await another operation.
+void eager_state::record_kill() noexcept {
   const context& ctx = current_context();
   strand_state* self = ctx.strand();
   const bool possible = self ? self->unwinding() : ctx.stop() && ctx.stop()->killed();
@@ -84,11 +85,11 @@ void eager_state::note_kill() noexcept {
   }
 }
 
-void eager_state::note_kill(const std::exception_ptr& error) noexcept {
+void eager_state::record_kill(const std::exception_ptr& error) noexcept {
   try {
     std::rethrow_exception(error);
   } catch (...) {
-    note_kill();
+    record_kill();
   }
 }
 

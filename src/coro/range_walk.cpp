@@ -3,6 +3,6 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-task<> let_others_run() { co_await yield(); }
+task<> yield_once() { co_await yield(); }
 
 }}}  // namespace hocket::detail

@@ -41,17 +41,17 @@ using namespace detail;
 
 namespace {
 
-// Where what the running coroutine spawns may run: on any worker, unless it is a part of a coroutine (a child of a
-// when_all), whose parts run on one worker at a time.
+// The target for spawns of the running coroutine: any worker, unless the code is a part of a coroutine (a child of a
+// when_all). The parts of a coroutine run on one worker at a time.
 executor& running_executor() noexcept {
   const executor_seat& seat = this_thread().seat;
   const scheduled* self = scheduled_of(current_context().strand());
   if (seat.pool && self && &self->home() == seat.pool) return *seat.pool;
-  executor* on = seat.running_on;
-  if (!on)
+  executor* home = seat.running_on;
+  if (!home)
     fatal("a scope was made outside of any executor",
           "make it in a coroutine, or name where its children run: scope{loop}");
-  return *on;
+  return *home;
 }
 
 spawn_target* target_of_caller() noexcept {
@@ -66,7 +66,7 @@ scope::scope(const scope_options& options, std::source_location location)
 
 scope::scope(spawn_target& target, const scope_options& options, std::source_location location)
     : scope(target.home(), &target, options, location) {
-  // Code of another target made it: what stops the target stops the children, too.
+  // The creator belongs to another target: a stop of the target stops the children, too.
   stop_source* target_stop = target.parent_context().stop();
   if (target_stop && current_executor() && &target != target_of_caller()) target_link_.emplace(*target_stop, stop_);
 }
@@ -90,22 +90,22 @@ scope::~scope() {
 }
 
 std::size_t scope::size() const noexcept {
-  // ORDER: acquire, pairs with the fetch_sub in release_shares() and the compare-exchange in release_daemons(): what
-  // the children did is visible.
+  // ORDER: acquire, pairs with the fetch_sub in release_shares() and the compare-exchange in release_daemons(): the
+  // writes of the children are visible.
   const std::uint64_t shares = count_.load(std::memory_order_acquire);
   return static_cast<std::size_t>((shares & children_bits) + (shares & daemon_bits) / one_daemon);
 }
 
-// The exception may be that of a kill, which the link is about to hand on: no child is to take it for a cancellation.
+// The exception may belong to a kill that the link is about to pass on: no child may take it for a cancellation.
 void scope::fail() noexcept {
-  // ORDER: relaxed, pairs with nothing: an exception that a child throws at the same time goes either way.
+  // ORDER: relaxed, pairs with nothing: an exception that a child throws at the same time may be first or second.
   failing_.store(true, std::memory_order_relaxed);
   const stop_source* above = context_->parent()->stop();
   stop_.request(above && above->killed() ? stop_level::kill : stop_level::cancel);
 }
 
-// With a share of the count, so that the scope does not end under it, by a child that ends because of it. A count of
-// zero has no shares: then the scope has been joined, and the caller knows otherwise that it stays.
+// The request holds a share of the count, because a child that ends by the request may end the scope. If the count is
+// zero, the scope has been joined, and the caller ensures its lifetime.
 void scope::request(stop_level level) noexcept {
   const std::uint64_t share = share_for_request();
   stop_.request(level);
@@ -113,7 +113,7 @@ void scope::request(stop_level level) noexcept {
   else if (share == one_daemon) release_daemons(one_daemon);
 }
 
-// 0: there is none.
+// 0: no share.
 std::uint64_t scope::share_for_request() noexcept {
   // ORDER: relaxed, pairs with nothing: the share only keeps the count from zero.
   std::uint64_t before = count_.load(std::memory_order_relaxed);
@@ -150,9 +150,10 @@ void scope::leave() noexcept {
   if (above) above->leave();
 }
 
-// By a child, a request or the joiner. The scope may be gone afterwards.
+// By a child, a request or the joiner. The joiner may destroy the scope at once.
 void scope::release_shares(std::size_t count) noexcept {
-  // ORDER: acq_rel, pairs with itself on the other sides: the last one finds the joiner, who sees what the others did.
+  // ORDER: acq_rel, pairs with itself on the other sides: the last one sees the joiner, which sees the writes of the
+  // others.
   const std::uint64_t before = count_.fetch_sub(count, std::memory_order_acq_rel);
   if (static_cast<std::uint32_t>(before) != count) return;
   if (before == count) leave_joined();
@@ -189,7 +190,7 @@ void scope::leave_daemon() noexcept {
   if (below) below->leave();
 }
 
-// By the thread that has drained the scope. The scope may be gone afterwards.
+// By the thread that has drained the scope. The joiner may destroy the scope at once.
 void scope::cancel_daemons() noexcept {
   daemons_.get()->cancel();
   release_daemons(watched);
@@ -203,18 +204,19 @@ void scope::release_daemons(std::uint64_t shares) noexcept {
   do {
     next = before - shares;
     if (!(next & (watched | daemon_bits))) next &= ~pinned;
-    // ORDER: acq_rel, pairs with the fetch_sub in release_shares() and with itself: the last one finds the joiner, who
-    // sees what the others did.
+    // ORDER: acq_rel, pairs with the fetch_sub in release_shares() and with itself: the last one sees the joiner, which
+    // sees the writes of the others.
   } while (!count_.compare_exchange_weak(before, next, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (next == 0) leave_joined();
 }
 
 // --- the end of a join
 
-// The last one is gone, and somebody joins. The scope takes its share back first: it may be gone after the grant.
+// The last share is released, and there is a joiner. The scope takes its share back first, because the joiner may
+// destroy it after the grant.
 void scope::leave_joined() noexcept {
   waiter& entry = *std::exchange(joiner_, nullptr);
-  // ORDER: relaxed, pairs with nothing: the joiner, who alone can spawn again, is woken by the grant.
+  // ORDER: relaxed, pairs with nothing: only the joiner can spawn again, and the grant wakes it.
   count_.store(own, std::memory_order_relaxed);
   entry.claim_popped().post();
 }

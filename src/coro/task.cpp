@@ -10,7 +10,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
-// A parent with a home of its own, a fiber, which may go on here all the same.
+// Whether a parent with a home, a fiber, may continue on this thread nevertheless.
 bool migrates_to_here(const coroutine_header& parent) noexcept {
   const scheduled* const strand = scheduled_of(parent.ctx ? parent.ctx->strand() : nullptr);
   return strand && strand->migrates() && this_thread().seat.pool == &strand->home();
@@ -23,11 +23,11 @@ task_chain::handle task_chain::start_alone(handle self, handle parent) noexcept 
   continuation.home = current_executor();
   flags = task_flag::parent_homed;
   ctx = &current_context();
-  const thread_state& here = this_thread();
-  const std::uint16_t all = here.eager ? eager_budget : transfer_budget;
-  budget = here.forked_call ? here.forked_call->budget : all;  // it begins on the stack of that one
-  // Tasks and fibers await by typed handles, so the parent is foreign, and the coroutine that started it may go on
-  // meanwhile. Both stay on this thread, like an eager body and its caller, because their waits have one room.
+  const thread_state& thread = this_thread();
+  const std::uint16_t all = thread.eager ? eager_budget : transfer_budget;
+  budget = thread.forked_call ? thread.forked_call->budget : all;  // it begins on the stack of the forked call
+  // Tasks and fibers await by typed handles, so the parent is foreign, and the coroutine that started it may continue
+  // meanwhile. Both stay on this thread, like an eager body and its caller, because their waits share storage.
   if (strand_state* strand = ctx->strand()) {
     strand->pin();
     flags |= task_flag::holds_strand;
@@ -35,7 +35,7 @@ task_chain::handle task_chain::start_alone(handle self, handle parent) noexcept 
   return budget == 0 ? start_later(self) : self;
 }
 
-// Without memory it goes on: only the stack grows.
+// Without memory the task starts at once, and the stack grows.
 task_chain::handle task_chain::start_later(handle self) noexcept {
   budget = transfer_budget;
   return current_executor() && queue_start(self) ? std::noop_coroutine() : self;
@@ -55,16 +55,17 @@ task_chain::handle task_chain::end_slowly() noexcept {
   if (flags & header_flag::parent_has_header) {
     header_of(parent).budget = exhausted ? transfer_budget : static_cast<std::uint16_t>(budget - 1);
   }
-  executor* here = current_executor();
-  executor* home = continuation.home ? continuation.home : here;
-  if (home != here && (flags & header_flag::parent_has_header) && migrates_to_here(header_of(parent))) home = here;
-  if (!home || (home == here && !exhausted)) return parent;
+  executor* current = current_executor();
+  executor* home = continuation.home ? continuation.home : current;
+  if (home != current && (flags & header_flag::parent_has_header) && migrates_to_here(header_of(parent)))
+    home = current;
+  if (!home || (home == current && !exhausted)) return parent;
   reserved |= task_bit::parent_queued;
-  home->post_from_outside(continuation);  // from here on the parent may run and destroy this frame
+  home->post_from_outside(continuation);  // now the parent may run and destroy this frame
   return std::noop_coroutine();
 }
 
-// --- the exception of a task, while it is thrown
+// --- the owner of a task's exception during the throw
 
 namespace {
 
@@ -82,8 +83,8 @@ struct keeper_of_error {
   std::coroutine_handle<coroutine_header> handle;
 };
 
-// Runs only if the task is awaited once more.
-keeper_of_error keep() {
+// Runs only if the task is awaited again.
+keeper_of_error make_keeper() {
   fatal(task_awaited_again, task_runs_once);
   co_return;
 }
@@ -91,9 +92,9 @@ keeper_of_error keep() {
 }  // namespace
 
 error_keeper error_keeper::make(std::exception_ptr& error) noexcept try {
-  const auto body = keep().handle;
+  const auto body = make_keeper().handle;
   auto& promise = static_cast<keeper_of_error::promise_type&>(body.promise());
-  promise.continuation.handle = std::noop_coroutine();  // it may be dropped
+  promise.continuation.handle = std::noop_coroutine();  // so expect_droppable() accepts it
   promise.error = std::move(error);
   return {body, &promise.error};
 } catch (const std::bad_alloc&) {

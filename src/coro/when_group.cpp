@@ -11,32 +11,32 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
                          void (*begin_all)(when_group& self) noexcept) {
-  thread_state& here = this_thread();
-  context* const outer = here.ctx;
+  thread_state& thread = this_thread();
+  context* const outer = thread.ctx;
   context& above = current_context();
-  const std::source_location at = location_of(options_.at);
-  if (strand_state* self = above.strand()) self->expect_no_unwinding(at);
-  expects(here.seat.running_on != nullptr, "a group was awaited outside of any executor",
-          "await it in a coroutine that was spawned, or sync_wait for it", nullptr, at);
-  const time_point end = deadline_on(*here.seat.running_on, options_.within, "a group of awaitables", at);
-  context_ = context::child_beside_others(above, {.stop = &stop_, .deadline = std::min(options_.until, end)}, at);
+  const std::source_location location = location_of(options_.at);
+  if (strand_state* self = above.strand()) self->expect_no_unwinding(location);
+  expects(thread.seat.running_on != nullptr, "a group was awaited outside of any executor",
+          "await it in a coroutine that was spawned, or sync_wait for it", nullptr, location);
+  const time_point end = deadline_on(*thread.seat.running_on, options_.within, "a group of awaitables", location);
+  context_ = context::child_beside_others(above, {.stop = &stop_, .deadline = std::min(options_.until, end)}, location);
   wait_.arm(parent, wait_options(options_.at, stop_level::kill));
   entry_.enlist(wait_, *this);
-  // ORDER: relaxed, pairs with nothing: nobody else has the group yet.
-  left_.store(children + 1, std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with nothing: no other thread has the group yet.
+  pending_.store(children + 1, std::memory_order_relaxed);
   if (stop_source* stops = above.stop()) link_.emplace(*stops, stop_);
   if (needed() == 0) stop_.request(stop_level::cancel);
-  here.ctx = context_.get();
+  thread.ctx = context_.get();
   begin_all(*this);
-  here.ctx = outer;
+  thread.ctx = outer;
   leave();
   return wait_.commit();
 }
 
-void when_group::go_on() {
-  [[maybe_unused]] wait_end how = wait_.finish();
+void when_group::finish() {
+  [[maybe_unused]] const wait_end end = wait_.finish();
   link_.reset();
-  // ORDER: relaxed, pairs with nothing: the children have ended, and the grant of the wait has told so.
+  // ORDER: relaxed, pairs with nothing: the grant of the wait orders it after the ends of the children.
   if (lost_.load(std::memory_order_relaxed)) static_cast<void>(failure_of(wait_end::killed));
 }
 
@@ -71,33 +71,33 @@ void when_group::leave_attempt(when_frame& child, bool succeeded) noexcept {
   mutex_.unlock();
 }
 
-void when_group::note_if_lost(when_frame& child) noexcept {
+void when_group::report_lost_exception(when_frame& child) noexcept {
   if (enough_ >= at_failure) return;
   take_place(child);
   if (child.rank < needed()) return;
   char text[256];
   try {
     throw;
-  } catch (const std::system_error& thrown) {
-    if (thrown.code() == std::errc::timed_out) return;
-    std::snprintf(text, sizeof text, "an exception is lost: what a loser of a group threw: %s", thrown.what());
-  } catch (const std::exception& thrown) {
-    std::snprintf(text, sizeof text, "an exception is lost: what a loser of a group threw: %s", thrown.what());
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::timed_out) return;
+    std::snprintf(text, sizeof text, "an exception is lost: what a loser of a group threw: %s", error.what());
+  } catch (const std::exception& error) {
+    std::snprintf(text, sizeof text, "an exception is lost: what a loser of a group threw: %s", error.what());
   } catch (...) {
     std::snprintf(text, sizeof text, "an exception is lost: what a loser of a group threw (no std::exception)");
   }
   notice(text);
 }
 
-void when_group::ended(when_frame& child, outcome_kind how) noexcept {
-  // ORDER: relaxed, pairs with the load in go_on(): the fetch_sub in leave() comes later.
-  if (how == outcome_kind::killed) lost_.store(true, std::memory_order_relaxed);
+void when_group::ended(when_frame& child, outcome_kind kind) noexcept {
+  // ORDER: relaxed, pairs with the load in finish(): the fetch_sub in leave() follows.
+  if (kind == outcome_kind::killed) lost_.store(true, std::memory_order_relaxed);
   if (enough_ < at_failure) {
     take_place(child);
     if (child.rank + 1 == needed()) stop_.request(stop_level::cancel);
-  } else if (enough_ == at_failure && how != outcome_kind::value) {
+  } else if (enough_ == at_failure && kind != outcome_kind::value) {
     when_frame* none = nullptr;
-    // ORDER: relaxed, pairs with the load in first_failure(): the fetch_sub in leave() comes later.
+    // ORDER: relaxed, pairs with the load in first_failure(): the fetch_sub in leave() follows.
     if (failed_.compare_exchange_strong(none, &child, std::memory_order_relaxed, std::memory_order_relaxed))
       stop_.request(stop_level::cancel);
   }
@@ -116,7 +116,7 @@ bool is_time_out(const std::exception_ptr& error) noexcept {
 
 void when_group::leave() noexcept {
   // ORDER: acq_rel, pairs with itself: the last child sees the results of all children, for the parent.
-  if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.claim_popped().post();
+  if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.claim_popped().post();
 }
 
 }}}  // namespace hocket::detail

@@ -4,9 +4,9 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-managed_entry::managed_entry(place_table& its_table, std::uint32_t its_number, const timer_kind& expiry) noexcept
-    : table(its_table), number(its_number) {
-  membership.of = this;
+managed_entry::managed_entry(place_table& owner, std::uint32_t place_number, const timer_kind& expiry) noexcept
+    : table(owner), number(place_number) {
+  membership.entry = this;
   when = time_point::max();
   timer_node::kind = &expiry;
 }
@@ -18,58 +18,58 @@ task_id managed_entry::id() const noexcept {
 void managed_entry::begin_use(const entry_options& options) noexcept {
   state = entry_state::opening;
   is_daemon = options.daemon;
-  asked = outcome_kind::none;
+  stop_reason = outcome_kind::none;
   coroutine = nullptr;
-  belongs_to = options.group;
+  group_id = options.group;
   user_data = options.data;
-  at = options.at;
+  location = options.location;
 }
 
 // The place has a reference to the coroutine until its end.
-void managed_entry::hold(scheduled& target) noexcept {
+void managed_entry::bind(scheduled& target) noexcept {
   target.retain();
   coroutine = &target;
   show(&target);
   state = entry_state::coroutine;
 }
 
-void managed_entry::hold(const promise_kind& type, void* value) noexcept {
+void managed_entry::bind(const promise_kind& type, void* value) noexcept {
   kind = &type;
   promise = value;
   state = entry_state::reply;
 }
 
-void managed_entry::describe(task_info& into) const noexcept {
-  into.id = id();
-  into.expected = state == entry_state::reply;
-  into.kind = coroutine ? coroutine->kind() : coroutine_kind{};
-  into.name = coroutine ? coroutine->name() : "";
-  into.group = belongs_to;
-  into.data = user_data;
-  into.deadline = when;
-  into.stop_reason = asked;
-  into.spawned = at;
+void managed_entry::describe(task_info& info) const noexcept {
+  info.id = id();
+  info.expected = state == entry_state::reply;
+  info.kind = coroutine ? coroutine->kind() : coroutine_kind{};
+  info.name = coroutine ? coroutine->name() : "";
+  info.group = group_id;
+  info.data = user_data;
+  info.deadline = when;
+  info.stop_reason = stop_reason;
+  info.spawned = location;
 }
 
-outcome_kind managed_entry::how_it_ended() const noexcept {
-  const outcome_kind how = coroutine->ending();
-  if (how == outcome_kind::refused) return outcome_kind::none;
-  return how == outcome_kind::cancelled && is_late() ? outcome_kind::timed_out : how;
+outcome_kind managed_entry::ending() const noexcept {
+  const outcome_kind ending = coroutine->ending();
+  if (ending == outcome_kind::refused) return outcome_kind::none;
+  return ending == outcome_kind::cancelled && is_late() ? outcome_kind::timed_out : ending;
 }
 
-// --- those who wait for its end
+// --- the waiters for its end
 
-void managed_entry::wait_for_end(suspension& wait, waiter& entry) noexcept { waiting.enlist(wait, *this, entry); }
+void managed_entry::begin_wait(suspension& wait, waiter& entry) noexcept { waiters.enlist(wait, *this, entry); }
 
-void managed_entry::claim_waiting(outcome_kind how, grants& told) noexcept {
+void managed_entry::claim_waiters(outcome_kind ending, grants& woken) noexcept {
   show(nullptr);
-  waiting.claim_all(told, [how](waiter& entry) { *static_cast<outcome_kind*>(entry.resource) = how; });
+  waiters.claim_all(woken, [ending](waiter& entry) { *static_cast<outcome_kind*>(entry.resource) = ending; });
 }
 
-void managed_entry::show(const scheduled* made) noexcept {
+void managed_entry::show(const scheduled* spawned) noexcept {
   // ORDER: relaxed, pairs with the loads in subject() and holder(): a name to be printed, an address to be compared.
-  shown_name_.store(made ? made->name() : nullptr, std::memory_order_relaxed);
-  shown_holder_.store(made, std::memory_order_relaxed);
+  shown_name_.store(spawned ? spawned->name() : nullptr, std::memory_order_relaxed);
+  shown_holder_.store(spawned, std::memory_order_relaxed);
 }
 
 // ORDER: relaxed, pairs with the stores in show().
@@ -79,7 +79,7 @@ const void* managed_entry::holder() const noexcept { return shown_holder_.load(s
 
 bool managed_entry::detach(waiter& entry) noexcept {
   locked guard(table.mutex);
-  return waiting.take_out(entry);
+  return waiters.take_out(entry);
 }
 
 }}}  // namespace hocket::detail

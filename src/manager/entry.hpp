@@ -1,18 +1,18 @@
-// One place of a task manager: a coroutine with an id, or a promised reply.
+// A place of a task manager: a coroutine with an id, or a promised reply.
 //
-// Places lie in tables (shard.hpp), never move, and are used again and again; the id has the number of the use. What a
-// place holds is guarded by the mutex of its table, but for its standing in a group, which is guarded by that of the
-// groups. Its states:
+// Places lie in tables (shard.hpp), never move, and are used again and again. The id contains the number of the use.
+// The mutex of its table guards a place, except for the membership in a group, which the mutex of the groups guards.
 //
-//   free       in the list of free places     -> opening
-//   opening    nobody finds it yet            -> coroutine, reply, leaving (the spawn threw)
-//   coroutine  spawned                        -> leaving (its end)
-//   reply      promised                       -> leaving (taken, not wanted, timed out, cancelled)
-//   leaving    nobody finds it any more; it leaves its group      -> free
+//   state      meaning                                       next states
+//   free       in the list of free places                    opening
+//   opening    reserved; no id finds it                      coroutine, reply, leaving (the spawn threw)
+//   coroutine  spawned                                       leaving (its end)
+//   reply      promised                                      leaving (taken, dropped, timed out, cancelled)
+//   leaving    no id finds it; it leaves its group           free
 //
-// The place of a coroutine is its spawn_target (entry_target.cpp): so it hears of the end of just this one. It holds a
-// reference to it (scheduled.hpp), which whoever wants to stop it copies under the lock and asks without: a request
-// runs through other people's locks.
+// A place is the spawn_target of its coroutine (entry_target.cpp), so it is notified when this coroutine ends. It holds
+// a reference to the coroutine (scheduled.hpp). To stop the coroutine, a thread copies the reference under the lock and
+// requests the stop after the unlock, because a request takes locks of other layers.
 #pragma once
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/core/spawn_target.hpp>
@@ -27,35 +27,35 @@ class manager_core;
 class scheduled;
 struct managed_entry;
 
-// The part of a shard that its places know.
+// The part of a shard that its places use.
 struct place_table {
   manager_core* manager = nullptr;
   std::uint32_t index = 0;
   mutable thread_mutex mutex;
 };
 
-// In the list of a group. One without an entry marks how far somebody has come.
+// A member of the list of a group. A member without an entry marks the position of a walk.
 struct group_member : list_node {
-  managed_entry* of = nullptr;
+  managed_entry* entry = nullptr;
 };
 struct group {
   list<group_member> members;
   std::size_t size = 0;
 };
 
-// What is said of a place as it is opened.
+// Options for a new use of a place.
 struct entry_options {
   literal_name name;
   duration within;
   task_group group;
   void* data;
-  std::source_location at;
+  std::source_location location;
   bool daemon;
 };
 
 enum class entry_state : std::uint8_t { free, opening, coroutine, reply, leaving };
 
-// As a timer_node it is its own deadline; out of the wheel it stands in the lists of its shard.
+// As a timer_node it is its own deadline. While it is not in the wheel, it may be in a list of its shard.
 struct managed_entry final : spawn_target, private wait_source, timer_node {
   static constexpr unsigned table_bits = under_model ? 1 : 3;  // of an id (shard.hpp)
 
@@ -63,20 +63,20 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   managed_entry(place_table& table, std::uint32_t number, const timer_kind& expiry) noexcept;
 
   task_id id() const noexcept;
-  bool is_there() const noexcept { return state == entry_state::coroutine || state == entry_state::reply; }
-  // Its deadline has passed; perhaps before anybody could find it: then whoever puts it there sees to that.
-  bool is_late() const noexcept { return asked == outcome_kind::timed_out; }
+  bool is_active() const noexcept { return state == entry_state::coroutine || state == entry_state::reply; }
+  // Whether the deadline has passed. If it passes while the state is `opening`, bind() leaves the stop to its caller.
+  bool is_late() const noexcept { return stop_reason == outcome_kind::timed_out; }
   bool has_deadline() const noexcept { return when != time_point::max(); }
 
   // Under the lock.
   void begin_use(const entry_options& options) noexcept;
-  void hold(scheduled& target) noexcept;
-  void hold(const promise_kind& type, void* value) noexcept;
-  void describe(task_info& into) const noexcept;
-  outcome_kind how_it_ended() const noexcept;
-  void wait_for_end(suspension& wait, waiter& entry) noexcept;
+  void bind(scheduled& target) noexcept;
+  void bind(const promise_kind& type, void* value) noexcept;
+  void describe(task_info& info) const noexcept;
+  outcome_kind ending() const noexcept;
+  void begin_wait(suspension& wait, waiter& entry) noexcept;
   // Claims the waits for the end of the coroutine, and stores in each how the coroutine ended.
-  void claim_waiting(outcome_kind how, grants& told) noexcept;
+  void claim_waiters(outcome_kind ending, grants& woken) noexcept;
 
   executor& home() noexcept override;
   context& parent_context() noexcept override;
@@ -92,16 +92,16 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   std::uint32_t use = 1;       // the number of the present use, or of the next
   entry_state state = entry_state::free;
   bool is_daemon = false;
-  outcome_kind asked = outcome_kind::none;  // by the manager
+  outcome_kind stop_reason = outcome_kind::none;  // the request of the manager
   scheduled* coroutine = nullptr;
-  const promise_kind* kind = nullptr;  // of a reply, as the next
+  const promise_kind* kind = nullptr;  // of the reply, like `promise`
   void* promise = nullptr;
-  task_group belongs_to{};
+  task_group group_id{};
   void* user_data = nullptr;
-  std::source_location at{};
+  std::source_location location{};
   group_member membership;
-  group* in = nullptr;
-  wait_queue waiting;  // for its end
+  group* joined_group = nullptr;
+  wait_queue waiters;  // for the end of the coroutine
 
  private:
   const char* what() const noexcept override { return "the end of a managed coroutine"; }
@@ -109,10 +109,10 @@ struct managed_entry final : spawn_target, private wait_source, timer_node {
   const void* holder() const noexcept override;
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
-  void show(const scheduled* made) noexcept;
+  void show(const scheduled* spawned) noexcept;
 
-  // Of its coroutine, for those who show a wait for its end: they hold no lock, and on another executor than its own it
-  // may end meanwhile.
+  // Of its coroutine, for a dump of a wait for its end. A dump holds no lock, and the coroutine may end meanwhile on
+  // another executor.
   atomic<const char*> shown_name_{nullptr};
   atomic<const void*> shown_holder_{nullptr};
 };

@@ -3,61 +3,61 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void groups::join(managed_entry& entry) {
-  table& here = table_of(entry.belongs_to);
-  locked guard(here.mutex);
-  group& in = here.known[entry.belongs_to.value];
-  in.members.push_back(entry.membership);
-  ++in.size;
-  entry.in = &in;
+  table& group_table = table_of(entry.group_id);
+  locked guard(group_table.mutex);
+  group& joined_group = group_table.lists[entry.group_id.value];
+  joined_group.members.push_back(entry.membership);
+  ++joined_group.size;
+  entry.joined_group = &joined_group;
 }
 
 void groups::leave(managed_entry& entry) noexcept {
-  table& here = table_of(entry.belongs_to);
-  locked guard(here.mutex);
+  table& group_table = table_of(entry.group_id);
+  locked guard(group_table.mutex);
   list<group_member>::erase(entry.membership);
-  group& was_in = *std::exchange(entry.in, nullptr);
-  --was_in.size;
-  drop_empty(here, entry.belongs_to, was_in);
+  group& left_group = *std::exchange(entry.joined_group, nullptr);
+  --left_group.size;
+  drop_empty(group_table, entry.group_id, left_group);
 }
 
-std::size_t groups::size(task_group of) noexcept {
-  table& here = table_of(of);
-  locked guard(here.mutex);
-  const auto found = here.known.find(of.value);
-  return found == here.known.end() ? 0 : found->second.size;
+std::size_t groups::size(task_group id) noexcept {
+  table& group_table = table_of(id);
+  locked guard(group_table.mutex);
+  const auto found = group_table.lists.find(id.value);
+  return found == group_table.lists.end() ? 0 : found->second.size;
 }
 
-// Marks count, too: whoever takes the last one out does this.
-void groups::drop_empty(table& in, task_group of, const group& maybe) noexcept {
-  if (maybe.members.empty()) in.known.erase(of.value);
+// Marks count as members, so the thread that unlinks the last member or mark erases the list.
+void groups::drop_empty(table& group_table, task_group id, const group& candidate) noexcept {
+  if (candidate.members.empty()) group_table.lists.erase(id.value);
 }
 
-groups::walk::walk(groups& all, task_group of) noexcept : table_(all.table_of(of)), of_(of) {
+groups::walk::walk(groups& all, task_group id) noexcept : table_(all.table_of(id)), id_(id) {
   locked guard(table_.mutex);
-  const auto found = table_.known.find(of.value);
-  if (found == table_.known.end()) return;
+  const auto found = table_.lists.find(id.value);
+  if (found == table_.lists.end()) return;
   group_ = &found->second;
-  group_->members.push_front(come_to_);
+  group_->members.push_front(position_);
   group_->members.push_back(end_);
 }
 
 groups::walk::~walk() {
   if (!group_) return;
   locked guard(table_.mutex);
-  list<group_member>::erase(come_to_);
+  list<group_member>::erase(position_);
   list<group_member>::erase(end_);
-  drop_empty(table_, of_, *group_);
+  drop_empty(table_, id_, *group_);
 }
 
-std::size_t groups::walk::next(task_id* into, std::size_t room) noexcept {
+std::size_t groups::walk::next(task_id* buffer, std::size_t capacity) noexcept {
   if (!group_) return 0;
   locked guard(table_.mutex);
   std::size_t found = 0;
-  group_member* at = &list<group_member>::after(come_to_);
-  for (; at != &end_ && found < room; at = &list<group_member>::after(*at))
-    if (at->of) into[found++] = at->of->id();
-  list<group_member>::erase(come_to_);
-  group_->members.insert_before(*at, come_to_);
+  group_member* member = &list<group_member>::after(position_);
+  for (; member != &end_ && found < capacity; member = &list<group_member>::after(*member))
+    if (member->entry) buffer[found++] = member->entry->id();
+  list<group_member>::erase(position_);
+  group_->members.insert_before(*member, position_);
   return found;
 }
 

@@ -1,4 +1,4 @@
-// Which places belong to one number: lists by group, in eight tables with locks of their own.
+// The members of each group of a task manager: lists by the number of the group, in eight tables with a lock each.
 #pragma once
 #include <manager/entry.hpp>
 #include <unordered_map>
@@ -8,37 +8,37 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class groups {
   struct alignas(64) table {
     thread_mutex mutex;
-    std::unordered_map<std::uint64_t, group> known;
+    std::unordered_map<std::uint64_t, group> lists;
   };
 
  public:
   void join(managed_entry& entry);  // throws bad_alloc
   void leave(managed_entry& entry) noexcept;
-  std::size_t size(task_group of) noexcept;
+  std::size_t size(task_group id) noexcept;
 
-  // Goes through a group a few members at a time, without its lock in between: two marks in the list say how far it has
-  // come, and what was there when it began. New members come behind the second one.
+  // Walks over a group in batches, without the lock in between. Two marks are in the list: the position, and the end as
+  // it was at the begin. New members are linked behind the second mark.
   class walk {
    public:
-    walk(groups& all, task_group of) noexcept;
+    walk(groups& all, task_group id) noexcept;
     walk(const walk&) = delete;
     walk& operator=(const walk&) = delete;
     ~walk();
 
-    // The ids of the next members; none: that was all.
-    std::size_t next(task_id* into, std::size_t room) noexcept;
+    // Writes the ids of the next members, and returns their number. 0: the end.
+    std::size_t next(task_id* buffer, std::size_t capacity) noexcept;
 
    private:
     table& table_;
-    const task_group of_;
+    const task_group id_;
     group* group_ = nullptr;
-    group_member come_to_, end_;
+    group_member position_, end_;
   };
 
  private:
   static constexpr std::size_t tables = 8;
-  table& table_of(task_group of) noexcept { return tables_[(of.value * 0x9e37'79b9'7f4a'7c15u) >> 61]; }
-  static void drop_empty(table& in, task_group of, const group& maybe) noexcept;
+  table& table_of(task_group id) noexcept { return tables_[(id.value * 0x9e37'79b9'7f4a'7c15u) >> 61]; }
+  static void drop_empty(table& group_table, task_group id, const group& candidate) noexcept;
 
   table tables_[tables];
 };

@@ -26,14 +26,14 @@ bool managed_place::admit(scheduled& coroutine) noexcept {
   return false;
 }
 
-// From here on the place is the coroutine's.
+// After it the place belongs to the coroutine.
 void managed_place::bind(scheduled& coroutine) noexcept {
   if (!entry_) return;
   managed_entry& entry = *std::exchange(entry_, nullptr);
   bool late = false;
   {
     locked guard(entry.table.mutex);
-    table_of(entry).hold(entry, coroutine);
+    table_of(entry).bind(entry, coroutine);
     id_ = entry.id();
     late = entry.is_late();
   }

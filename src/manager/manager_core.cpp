@@ -14,23 +14,23 @@ std::error_code canceled() noexcept { return make_error_code(errc::cancelled); }
 
 }  // namespace
 
-void retain(manager_core& core) noexcept { core.hold(); }
-void release(manager_core& core) noexcept { core.let_go(); }
+void retain(manager_core& core) noexcept { core.retain(); }
+void release(manager_core& core) noexcept { core.release(); }
 
 time_point manager_core::home_clock::now() const noexcept {
-  const timer_service* timers = of.timers();
+  const timer_service* timers = home_executor.timers();
   expects(timers != nullptr, "a task_manager was asked for the time, or a deadline, of an executor without timers",
           "make it with {.clock = &clock}, or for a loop or a runtime");
   return timers->now();
 }
 
-manager_core::manager_core(spawn_target& on, const manager_options& options, std::source_location at)
-    : home_(on.home()),
-      on_(on),
+manager_core::manager_core(spawn_target& target, const manager_options& options, std::source_location location)
+    : home_(target.home()),
+      target_(target),
       time_(options.clock ? *options.clock : home_clock_),
-      limit_(std::min(options.limit, life_count::most_live)),
-      unhandled_(options.on_unhandled ? options.on_unhandled : on.on_unhandled()),
-      context_(context::child_of(on.parent_context(), {options.name, &stop_}, at)) {
+      limit_(std::min(options.limit, life_count::max_live)),
+      unhandled_(options.on_unhandled ? options.on_unhandled : target.on_unhandled()),
+      context_(context::child_of(target.parent_context(), {options.name, &stop_}, location)) {
   for (std::size_t i = 0; i < std::size(shards_); ++i) {
     shards_[i].manager = this;
     shards_[i].time = &time_;
@@ -42,22 +42,22 @@ manager_core::manager_core(spawn_target& on, const manager_options& options, std
 
 void manager_core::leave() noexcept {
   if (!lives_.leave()) return;
-  none_left();
-  let_go();
+  on_idle();
+  release();
 }
 
-void manager_core::let_go() noexcept {
-  if (lives_.let_go()) delete this;
+void manager_core::release() noexcept {
+  if (lives_.release()) delete this;
 }
 
-// By a holder: nothing is live, or no daemon.
-void manager_core::none_left() noexcept {
-  if (keeps_time()) keeper_.rest();
+// The caller is a holder. Nothing is live, or no daemon is left.
+void manager_core::on_idle() noexcept {
+  if (uses_executor_time()) deadline_timer_.disarm_if_idle();
   cancel_daemons_of_join();
   for (;;) {
     grant joiner;
     {
-      locked guard(joining_);
+      locked guard(joiners_mutex_);
       if (is_empty()) joiner = joiners_.claim_first();
       if (!joiner) return;
     }
@@ -68,21 +68,21 @@ void manager_core::none_left() noexcept {
 // --- daemons
 
 daemon_group& manager_core::daemons() {
-  daemon_group& group = daemon_group_.get_or_make(children_, &on_);
+  daemon_group& group = daemon_group_.get_or_make(children_, &target_);
   if (daemons_.size() == 0) group.renew();
   return group;
 }
 
 void manager_core::enter_daemons(std::size_t count) noexcept {
   daemons_.enter(count);
-  lives_.hold_daemons(count);
+  lives_.retain_daemons(count);
   cancel_daemons_of_join();
 }
 
 void manager_core::leave_daemon() noexcept {
   daemons_.leave();
-  if (is_empty()) none_left();
-  let_go();
+  if (is_empty()) on_idle();
+  release();
 }
 
 void manager_core::leave_as(bool daemon) noexcept {
@@ -90,12 +90,12 @@ void manager_core::leave_as(bool daemon) noexcept {
   else leave();
 }
 
-// By a holder.
+// The caller is a holder.
 void manager_core::cancel_daemons_of_join() noexcept {
   if (!daemon_group_.get()) return;
   bool is_joined = false;
   {
-    locked guard(joining_);
+    locked guard(joiners_mutex_);
     is_joined = !joiners_.empty() && live() == 0;
   }
   if (is_joined) daemon_group_.cancel();
@@ -103,28 +103,32 @@ void manager_core::cancel_daemons_of_join() noexcept {
 
 // --- places
 
-// Threads of the system are far apart, and so are their states. Under the model all threads share one table: addresses
-// differ from run to run, and the checker repeats executions.
-shard& manager_core::shard_here() noexcept {
+// By the address of the thread's state: such addresses are far apart. Under the model checker all threads share one
+// table, because addresses differ from run to run, and the checker repeats executions.
+shard& manager_core::shard_of_thread() noexcept {
   if constexpr (under_model) return shards_[0];
   const auto thread = reinterpret_cast<std::uintptr_t>(&this_thread());
   return shards_[(thread * 0x9e37'79b9'7f4a'7c15u) >> (64 - shard::shard_bits)];
 }
 
-// Null: it is at its limit, or closed.
-managed_entry* manager_core::open(const entry_options& options, std::error_code& why) {
-  if (options.daemon) static_cast<void>(daemons()), enter_daemons(1);
-  else if (!lives_.admit(limit_)) return refuse_place(make_error_code(at_limit_.error), why);
-  // ORDER: relaxed, pairs with the store in close(): a spawn beside it comes before it, or after.
+// Null: the manager is at its limit, or closed.
+managed_entry* manager_core::open(const entry_options& options, std::error_code& error) {
+  if (options.daemon) {
+    static_cast<void>(daemons());
+    enter_daemons(1);
+  } else if (!lives_.admit(limit_)) {
+    return refuse_place(make_error_code(at_limit_.error), error);
+  }
+  // ORDER: relaxed, pairs with the store in close(): a concurrent spawn is before or after close().
   if (!closed_.load(std::memory_order_relaxed)) return &open_admitted(options);
   leave_as(options.daemon);
-  return refuse_place(canceled(), why);
+  return refuse_place(canceled(), error);
 }
 
-managed_entry* manager_core::refuse_place(std::error_code why, std::error_code& reason) noexcept {
+managed_entry* manager_core::refuse_place(std::error_code error, std::error_code& reason) noexcept {
   // ORDER: relaxed, pairs with nothing: a statistic.
   refused_.fetch_add(1, std::memory_order_relaxed);
-  reason = why;
+  reason = error;
   return nullptr;
 }
 
@@ -132,9 +136,9 @@ managed_entry& manager_core::open_admitted(const entry_options& options) {
   managed_entry* entry = nullptr;
   try {
     const time_point deadline = deadline_of(options);
-    entry = &shard_here().take_place(options, deadline);
+    entry = &shard_of_thread().take_place(options, deadline);
     if (options.group.value != 0) groups_.join(*entry);
-    if (deadline != time_point::max() && keeps_time()) keeper_.want(deadline);
+    if (deadline != time_point::max() && uses_executor_time()) deadline_timer_.arm_by(deadline);
     return *entry;
   } catch (...) {
     if (entry) close_place(*entry);
@@ -144,14 +148,14 @@ managed_entry& manager_core::open_admitted(const entry_options& options) {
 }
 
 time_point manager_core::deadline_of(const entry_options& options) const noexcept {
-  if (keeps_time()) return deadline_on(home_, options.within, options.name.c_str(), options.at);
+  if (uses_executor_time()) return deadline_on(home_, options.within, options.name.c_str(), options.location);
   return options.within == duration::max() ? time_point::max() : deadline_after(time_.now(), options.within);
 }
 
-// Under the lock: its use ends. True: it is to leave its group first.
+// Under the lock: ends the use of the place. True: the caller then calls leave_group().
 bool manager_core::end_use(managed_entry& entry) noexcept {
   table_of(entry).retire(entry);
-  if (entry.in) return true;
+  if (entry.joined_group) return true;
   table_of(entry).free(entry);
   return false;
 }
@@ -164,17 +168,17 @@ void manager_core::leave_group(managed_entry& entry) noexcept {
 
 void manager_core::close_place(managed_entry& entry) noexcept {
   const bool is_daemon = entry.is_daemon;
-  bool grouped = false;
+  bool is_grouped = false;
   {
     locked guard(entry.table.mutex);
-    grouped = end_use(entry);
+    is_grouped = end_use(entry);
   }
-  if (grouped) leave_group(entry);
+  if (is_grouped) leave_group(entry);
   leave_as(is_daemon);
 }
 
-spawn_target& manager_core::refusing(std::error_code why) noexcept {
-  return why == make_error_code(at_limit_.error) ? at_limit_ : closed_target_;
+spawn_target& manager_core::refusing(std::error_code error) noexcept {
+  return error == make_error_code(at_limit_.error) ? at_limit_ : closed_target_;
 }
 
 // --- the end of a coroutine
@@ -186,26 +190,26 @@ void manager_core::refuse(managed_entry& entry) noexcept {
 }
 
 void manager_core::end(managed_entry& entry) noexcept {
-  spawn_target& on = target_below(entry.is_daemon);
+  spawn_target& target = target_below(entry.is_daemon);
   conclude(entry);
-  on.leave();
+  target.leave();
 }
 
-// Whether it ran or not. The inside may be gone afterwards.
+// Also for a coroutine that was not started. It may free manager_core.
 void manager_core::conclude(managed_entry& entry) noexcept {
   scheduled* const coroutine = entry.coroutine;
   const bool is_daemon = entry.is_daemon;
-  grants told;
-  bool grouped = false;
+  grants woken;
+  bool is_grouped = false;
   {
     locked guard(entry.table.mutex);
-    const outcome_kind how = entry.how_it_ended();
-    table_of(entry).count_end(how);
-    entry.claim_waiting(how, told);
-    grouped = end_use(entry);
+    const outcome_kind ending = entry.ending();
+    table_of(entry).count_end(ending);
+    entry.claim_waiters(ending, woken);
+    is_grouped = end_use(entry);
   }
-  if (grouped) leave_group(entry);
-  told.post();
+  if (is_grouped) leave_group(entry);
+  woken.post();
   coroutine->release();
   leave_as(is_daemon);
 }
@@ -213,29 +217,30 @@ void manager_core::conclude(managed_entry& entry) noexcept {
 // --- by id
 
 std::error_code manager_core::stop(task_id id, stop_level level) noexcept {
-  scheduled* who = nullptr;
+  scheduled* coroutine = nullptr;
   shard& table = shard_of(id);
   {
     locked guard(table.mutex);
     managed_entry* entry = table.find(id);
     if (!entry) return unknown();
     if (entry->state == entry_state::coroutine) {
-      entry->asked = std::max(entry->asked, level == stop_level::kill ? outcome_kind::killed : outcome_kind::cancelled);
-      who = entry->coroutine;
-      who->retain();
+      entry->stop_reason =
+          std::max(entry->stop_reason, level == stop_level::kill ? outcome_kind::killed : outcome_kind::cancelled);
+      coroutine = entry->coroutine;
+      coroutine->retain();
     }
   }
-  if (!who) return fail(id, canceled(), &manager_counts::abandoned);
-  who->request(level);
-  who->release();
+  if (!coroutine) return fail(id, canceled(), &manager_counts::abandoned);
+  coroutine->request(level);
+  coroutine->release();
   return {};
 }
 
-std::error_code manager_core::fail(task_id id, std::error_code why, std::size_t manager_counts::* how) noexcept {
+std::error_code manager_core::fail(task_id id, std::error_code error, std::size_t manager_counts::* counter) noexcept {
   const promise_kind* kind = nullptr;
-  std::error_code not_there;
-  if (void* promise = take(id, kind, not_there, how)) kind->fail(promise, why);
-  return not_there;
+  std::error_code error_of_id;
+  if (void* promise = take(id, kind, error_of_id, counter)) kind->fail(promise, error);
+  return error_of_id;
 }
 
 std::error_code manager_core::set_deadline(task_id id, time_point when) {
@@ -244,37 +249,37 @@ std::error_code manager_core::set_deadline(task_id id, time_point when) {
     locked guard(table.mutex);
     managed_entry* entry = table.find(id);
     if (!entry) return unknown();
-    if (entry->asked == outcome_kind::timed_out) return make_error_code(errc::deadline_exceeded);
+    if (entry->stop_reason == outcome_kind::timed_out) return make_error_code(errc::deadline_exceeded);
     table.set_deadline(*entry, when);
   }
-  if (when != time_point::max() && keeps_time()) keeper_.want(when);
+  if (when != time_point::max() && uses_executor_time()) deadline_timer_.arm_by(when);
   return {};
 }
 
-void* manager_core::take(task_id id, const promise_kind*& kind, std::error_code& why,
-                         std::size_t manager_counts::* how) noexcept {
+void* manager_core::take(task_id id, const promise_kind*& kind, std::error_code& error,
+                         std::size_t manager_counts::* counter) noexcept {
   managed_entry* entry = nullptr;
   void* promise = nullptr;
-  bool grouped = false;
+  bool is_grouped = false;
   shard& table = shard_of(id);
   {
     locked guard(table.mutex);
     entry = table.find(id);
     if (!entry) {
-      if (how == &manager_counts::completed) ++table.counts.late;
-      why = unknown();
+      if (counter == &manager_counts::completed) ++table.counts.late;
+      error = unknown();
       return nullptr;
     }
     if (entry->state != entry_state::reply || (kind && entry->kind != kind)) {
-      why = std::make_error_code(std::errc::invalid_argument);
+      error = std::make_error_code(std::errc::invalid_argument);
       return nullptr;
     }
     kind = entry->kind;
     promise = entry->promise;
-    ++(table.counts.*how);
-    grouped = end_use(*entry);
+    ++(table.counts.*counter);
+    is_grouped = end_use(*entry);
   }
-  if (grouped) leave_group(*entry);
+  if (is_grouped) leave_group(*entry);
   leave();
   return promise;
 }
@@ -282,32 +287,32 @@ void* manager_core::take(task_id id, const promise_kind*& kind, std::error_code&
 void manager_core::begin_wait(task_id id, suspension& wait, waiter& entry, std::errc& failed) noexcept {
   shard& table = shard_of(id);
   locked guard(table.mutex);
-  managed_entry* of = table.find(id);
-  if (!of) failed = std::errc::no_such_process;
-  else if (of->state != entry_state::coroutine) failed = std::errc::invalid_argument;
-  else if (of->coroutine == current_context().coroutine()) failed = std::errc::resource_deadlock_would_occur;
-  else return of->wait_for_end(wait, entry);
+  managed_entry* target = table.find(id);
+  if (!target) failed = std::errc::no_such_process;
+  else if (target->state != entry_state::coroutine) failed = std::errc::invalid_argument;
+  else if (target->coroutine == current_context().coroutine()) failed = std::errc::resource_deadlock_would_occur;
+  else return target->begin_wait(wait, entry);
   [[maybe_unused]] const bool taken = wait.take_now(entry, *this);
 }
 
 // --- joining
 
-// Holds the inside: the wait may be over, and have let it go, once it is enlisted.
+// Retains manager_core: once the waiter is linked, the wait may end and release its reference.
 void manager_core::begin_join(suspension& wait, waiter& entry) noexcept {
-  hold();
+  retain();
   {
-    locked guard(joining_);
+    locked guard(joiners_mutex_);
     if (!is_empty()) joiners_.enlist(wait, *this, entry);
     else [[maybe_unused]] const bool taken = wait.take_now(entry, *this);
   }
   cancel_daemons_of_join();
-  let_go();
+  release();
 }
 
-// The running code is, or is below, one of its coroutines.
+// Whether the running code is one of the managed coroutines, or below one.
 bool manager_core::runs_here() const noexcept {
-  for (const context* at = &current_context(); at; at = at->parent())
-    if (at == context_.get()) return true;
+  for (const context* ctx = &current_context(); ctx; ctx = ctx->parent())
+    if (ctx == context_.get()) return true;
   return false;
 }
 
@@ -317,20 +322,20 @@ task_id manager_core::current() const noexcept {
 }
 
 bool manager_core::detach(waiter& entry) noexcept {
-  locked guard(joining_);
+  locked guard(joiners_mutex_);
   return joiners_.take_out(entry);
 }
 
-// --- what its coroutines spawn
+// --- the spawns of its coroutines
 
 std::error_code manager_core::child_target::enroll(std::size_t count) noexcept {
-  if (std::error_code refused = core.on_.enroll(count)) return refused;
+  if (std::error_code refused = core.target_.enroll(count)) return refused;
   core.enter(count);
   return {};
 }
 
 std::error_code manager_core::child_target::enroll_children(std::size_t count) noexcept {
-  if (std::error_code refused = core.on_.enroll_children(count)) return refused;
+  if (std::error_code refused = core.target_.enroll_children(count)) return refused;
   core.enter(count);
   return {};
 }
@@ -349,9 +354,9 @@ void manager_core::child_target::leave_daemon() noexcept {
 }
 
 void manager_core::child_target::leave() noexcept {
-  spawn_target& on = core.on_;
+  spawn_target& target = core.target_;
   core.leave();
-  on.leave();
+  target.leave();
 }
 
 }}}  // namespace hocket::detail

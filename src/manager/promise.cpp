@@ -6,13 +6,16 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 task_id add_promise(manager_core& core, const promise_kind& kind, void* promise, const expect_options& options) {
   std::error_code error;
   managed_entry* entry = core.open({"", options.within, options.group, options.data, options.location, false}, error);
-  if (!entry) return kind.fail(promise, error), task_id::none;
+  if (!entry) {
+    kind.fail(promise, error);
+    return task_id::none;
+  }
   task_id id = task_id::none;
   bool late = false;
   {
     locked guard(entry->table.mutex);
     if (core.stops().requested() == stop_level::none) {
-      id = table_of(*entry).hold(*entry, kind, promise);
+      id = table_of(*entry).bind(*entry, kind, promise);
       late = entry->is_late();
     }
   }
@@ -31,9 +34,9 @@ void* take_promise(manager_core& core, task_id id, const promise_kind& kind, std
 }
 
 void* drop_promise(manager_core& core, task_id id) noexcept {
-  const promise_kind* any = nullptr;
+  const promise_kind* any_kind = nullptr;
   std::error_code error;
-  return core.take(id, any, error, &manager_counts::abandoned);
+  return core.take(id, any_kind, error, &manager_counts::abandoned);
 }
 
 }}}  // namespace hocket::detail

@@ -17,7 +17,7 @@ constexpr timer_kind place_expiry{[](timer_node& self, timer_call) noexcept {
 
 }  // namespace
 
-// With the data of tasks.
+// A collector scans it: places have pointers of the program.
 struct shard::block : from_memory_source {
   explicit block(shard& table, std::uint32_t first) noexcept {
     for (std::uint32_t i = 0; i < block_size; ++i)
@@ -32,13 +32,13 @@ struct shard::block : from_memory_source {
 };
 
 shard::shard() noexcept = default;
-shard::~shard() { unused.clear(); }
+shard::~shard() { free_places.clear(); }
 
 managed_entry& shard::take_place(const entry_options& options, time_point deadline) {
   locked guard(mutex);
-  if (unused.empty()) grow();
-  if (deadline != time_point::max()) need_wheel();
-  managed_entry& place = unused.pop_back();
+  if (free_places.empty()) grow();
+  if (deadline != time_point::max()) ensure_wheel();
+  managed_entry& place = free_places.pop_back();
   place.begin_use(options);
   set_deadline(place, deadline);
   return place;
@@ -48,18 +48,18 @@ void shard::grow() {
   const std::size_t first = blocks.size() * block_size;
   if (first + block_size > std::size_t{1} << number_bits) throw std::bad_alloc();
   blocks.push_back(std::make_unique<block>(*this, static_cast<std::uint32_t>(first)));
-  for (std::size_t i = block_size; i-- != 0;) unused.push_back(blocks.back()->places[i]);
+  for (std::size_t i = block_size; i-- != 0;) free_places.push_back(blocks.back()->places[i]);
 }
 
-managed_entry* shard::at(std::size_t number) noexcept {
+managed_entry* shard::place_at(std::size_t number) noexcept {
   return number / block_size < blocks.size() ? &blocks[number / block_size]->places[number % block_size] : nullptr;
 }
 
 managed_entry* shard::find(task_id id) noexcept {
   const auto bits = static_cast<std::uint64_t>(id);
-  managed_entry* const found = at((bits >> shard_bits) & ((std::uint64_t{1} << number_bits) - 1));
+  managed_entry* const found = place_at((bits >> shard_bits) & ((std::uint64_t{1} << number_bits) - 1));
   if (!found || found->id() != id) return nullptr;
-  return found->is_there() ? found : nullptr;
+  return found->is_active() ? found : nullptr;
 }
 
 void shard::retire(managed_entry& entry) noexcept {
@@ -70,16 +70,16 @@ void shard::retire(managed_entry& entry) noexcept {
 
 void shard::free(managed_entry& entry) noexcept {
   entry.state = entry_state::free;
-  entry.user_data = nullptr;  // a collector finds nothing dead there
-  if (++entry.use != 0) unused.push_back(entry);
+  entry.user_data = nullptr;  // a collector must not find a dead pointer here
+  if (++entry.use != 0) free_places.push_back(entry);
 }
 
-void shard::need_wheel() {
+void shard::ensure_wheel() {
   if (!wheel) wheel = std::make_unique<timer_wheel>(*time);
 }
 
 void shard::set_deadline(managed_entry& entry, time_point when) {
-  if (when != time_point::max()) need_wheel();
+  if (when != time_point::max()) ensure_wheel();
   if (entry.has_deadline()) static_cast<void>(wheel->detach(entry));
   entry.when = when;
   if (entry.has_deadline()) wheel->attach(entry);
@@ -88,21 +88,21 @@ void shard::set_deadline(managed_entry& entry, time_point when) {
 expired_place shard::pop_due() noexcept {
   managed_entry& entry = due.pop_front();
   entry.when = time_point::max();
-  if (entry.asked == outcome_kind::none) entry.asked = outcome_kind::timed_out;
+  if (entry.stop_reason == outcome_kind::none) entry.stop_reason = outcome_kind::timed_out;
   if (entry.state != entry_state::coroutine) return {nullptr, entry.id()};
   entry.coroutine->retain();
   return {entry.coroutine, entry.id()};
 }
 
-void shard::count_end(outcome_kind how) noexcept {
+void shard::count_end(outcome_kind ending) noexcept {
   --counts.live;
-  switch (how) {
+  switch (ending) {
     case outcome_kind::value: ++counts.returned; break;
     case outcome_kind::exception: ++counts.thrown; break;
     case outcome_kind::timed_out: ++counts.timed_out; break;
     case outcome_kind::cancelled: ++counts.cancelled; break;
     case outcome_kind::killed: ++counts.killed; break;
-    default: --counts.spawned;  // it could not be started
+    default: --counts.spawned;  // the coroutine could not be started
   }
 }
 

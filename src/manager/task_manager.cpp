@@ -10,8 +10,8 @@ using namespace detail;
 
 task_manager::task_manager(std::source_location location, spawn_target& target, const manager_options& options)
     : core_(*new detail::manager_core(target, options, location)) {
-  detail::release(*core_);  // the reference that it was born with
-  if (stop_source* theirs = target.parent_context().stop()) link_.emplace(*theirs, core_->stops());
+  detail::release(*core_);  // the reference of its construction
+  if (stop_source* parent = target.parent_context().stop()) link_.emplace(*parent, core_->stops());
 }
 
 task_manager::~task_manager() {
@@ -20,7 +20,7 @@ task_manager::~task_manager() {
   link_.reset();
   detail::manager_core& core = *core_;
   if (core.is_empty()) return;
-  if (!current_executor() && !core.on().runs_by_itself()) return;  // its loop's turns are this thread's, and come later
+  if (!current_executor() && !core.target().runs_by_itself()) return;  // this thread runs the turns of its loop later
   expects(!core.runs_here(), "a task_manager was destroyed by one of its own coroutines",
           "it would wait for itself: destroy it elsewhere", core.parent_context().name(),
           core.parent_context().spawned());
@@ -46,7 +46,7 @@ std::optional<task_info> task_manager::find(task_id id) const noexcept {
   locked guard(table.mutex);
   const detail::managed_entry* entry = table.find(id);
   std::optional<task_info> found;
-  if (entry) entry->describe(found.emplace());  // in its place: a copy would wait for the cache
+  if (entry) entry->describe(found.emplace());  // in place: a copy would wait for the cache
   return found;
 }
 
@@ -73,8 +73,8 @@ std::size_t task_manager::size() const noexcept { return core_->size(); }
 manager_counts task_manager::counts() const noexcept { return core_->counts(); }
 
 time_point task_manager::tick() noexcept {
-  expects(!core_->keeps_time(), "tick() was called on a task_manager that goes by its executor's time",
-          "nothing is to be done there; make it with {.clock = &clock} to have its deadlines pass in tick()",
+  expects(!core_->uses_executor_time(), "tick() was called on a task_manager that goes by its executor's time",
+          "do not call it; construct the manager with {.clock = &clock} if its deadlines are to pass in tick()",
           core_->parent_context().name());
   return core_->expire();
 }

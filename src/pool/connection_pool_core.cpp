@@ -80,7 +80,7 @@ pool_entry* connection_pool_core::pop_lendable(call_site site) noexcept {
     time_point since;
     {
       const primitive::locked guard(mutex_);
-      if (is_closed_ || !line_.empty() || idle_.empty()) return nullptr;
+      if (is_closed_ || !wait_queue_.empty() || idle_.empty()) return nullptr;
       entry = &idle_.back();
       since = entry->since;
       list<pool_entry>::erase(*entry);
@@ -95,7 +95,10 @@ pool_entry* connection_pool_core::pop_lendable(call_site site) noexcept {
 }
 
 bool connection_pool_core::try_acquire(pool_request& request, call_site site) noexcept {
-  if (is_copy()) return request.fail(std::make_error_code(std::errc::connection_aborted)), true;
+  if (is_copy()) {
+    request.fail(std::make_error_code(std::errc::connection_aborted));
+    return true;
+  }
   request.entry = pop_lendable(site);
   if (request.entry) return true;
   const primitive::locked guard(mutex_);
@@ -105,7 +108,7 @@ bool connection_pool_core::try_acquire(pool_request& request, call_site site) no
 
 void connection_pool_core::begin(suspension& wait, waiter& entry, pool_request& request, call_site site) noexcept {
   retain();
-  entry.resource = &request;  // also of what is taken at once: pass_on() asks
+  entry.resource = &request;  // set even if an entry is taken at once: pass_on() reads it
   for (;;) {
     request.entry = pop_lendable(site);
     if (request.entry) {
@@ -114,14 +117,14 @@ void connection_pool_core::begin(suspension& wait, waiter& entry, pool_request& 
     }
     const primitive::locked guard(mutex_);
     if (wait.decided()) return;
-    if (!is_closed_ && line_.empty() && !idle_.empty()) continue;
+    if (!is_closed_ && wait_queue_.empty() && !idle_.empty()) continue;
     // ORDER: relaxed, pairs with nothing: changed under the mutex.
     if (is_closed_ || !is_maintained_.load(std::memory_order_relaxed)) {
       request.fail(make_error_code(is_closed_ ? errc::closed : errc::cancelled));
       static_cast<void>(wait.take_now(entry, *this));
       return;
     }
-    line_.enlist(wait, *this, entry);
+    wait_queue_.enlist(wait, *this, entry);
     ++waiters_;
     wake_for_attempt();
     return;
@@ -173,32 +176,32 @@ void connection_pool_core::push_idle(pool_entry& entry, time_point present) noex
 
 // Gives the entry to the first waiter. Empty: there is none.
 grant connection_pool_core::serve(pool_entry& entry) noexcept {
-  grant won = line_.claim_first();
-  if (!won) return won;
+  grant granted = wait_queue_.claim_first();
+  if (!granted) return granted;
   --waiters_;
-  unlink_attempt(won.entry());
-  request_of(won.entry()).entry = &entry;
+  unlink_attempt(granted.entry());
+  request_of(granted.entry()).entry = &entry;
   lent_.push_back(entry);
   ++lent_count_;
   wake_for_attempt();
-  return won;
+  return granted;
 }
 
 void connection_pool_core::serve_idle(grants& served) noexcept {
-  while (!idle_.empty() && !line_.empty()) {
+  while (!idle_.empty() && !wait_queue_.empty()) {
     pool_entry& entry = idle_.pop_back();
     --idle_count_;
-    grant won = serve(entry);
-    if (!won) {
+    grant granted = serve(entry);
+    if (!granted) {
       idle_.push_back(entry);
       ++idle_count_;
       return;
     }
-    served.add(std::move(won));
+    served.add(std::move(granted));
   }
 }
 
-// The waiter needs its attempt no more.
+// The waiter no longer needs its attempt.
 void connection_pool_core::unlink_attempt(waiter& entry) noexcept {
   pool_attempt* const attempt = std::exchange(request_of(entry).attempt, nullptr);
   if (!attempt) return;
@@ -207,7 +210,7 @@ void connection_pool_core::unlink_attempt(waiter& entry) noexcept {
 }
 
 void connection_pool_core::fail_waiters(grants& ended, std::error_code error) noexcept {
-  line_.claim_all(ended, [&](waiter& entry) {
+  wait_queue_.claim_all(ended, [&](waiter& entry) {
     --waiters_;
     unlink_attempt(entry);
     request_of(entry).fail(error);
@@ -215,7 +218,7 @@ void connection_pool_core::fail_waiters(grants& ended, std::error_code error) no
 }
 
 void connection_pool_core::wake_for_attempt() noexcept {
-  const bool is_wanted = !line_.empty() || size_ < options_.min_size;
+  const bool is_wanted = !wait_queue_.empty() || size_ < options_.min_size;
   if (is_wanted && (may_grow() || orphans_ != 0)) work_.set();
 }
 
@@ -232,7 +235,7 @@ void connection_pool_core::make_available(pool_entry& entry, time_point since, t
                                           std::size_t& place) noexcept {
   counter cause = nullptr;
   {
-    grant won;
+    grant granted;
     mutex_.lock();
     const bool is_expired = present >= entry.expires;
     const bool lacks_hook = needs_hook_ && !entry.is_prepared;
@@ -240,11 +243,11 @@ void connection_pool_core::make_available(pool_entry& entry, time_point since, t
       if (entry.linked()) list<pool_entry>::erase(entry);
       --place;
       entry.since = since;
-      won = serve(entry);
-      if (!won) push_idle(entry, present);
+      granted = serve(entry);
+      if (!granted) push_idle(entry, present);
       else entry.since = present;
       mutex_.unlock();
-      won.post();
+      granted.post();
       return;
     }
     mutex_.unlock();

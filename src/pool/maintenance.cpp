@@ -13,7 +13,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 task<> connection_pool_core::maintain([[maybe_unused]] maintenance_run run) {
   while (!is_copy()) {
     run_maintenance();
-    const duration time = rest();
+    const duration time = time_to_sleep();
     if (time < duration::zero()) co_return;  // closed
     try {
       auto woken = co_await within(time, work_.wait());
@@ -61,7 +61,7 @@ void connection_pool_core::end_round(time_point present) noexcept {
 }
 
 // How long the maintenance may sleep; negative: it ends.
-duration connection_pool_core::rest() noexcept {
+duration connection_pool_core::time_to_sleep() noexcept {
   const time_point present = now();
   const primitive::locked guard(mutex_);
   if (is_closed_) return duration(-1);
@@ -78,7 +78,7 @@ duration connection_pool_core::rest() noexcept {
 // is left.
 waiter* connection_pool_core::first_without_attempt() noexcept {
   auto attempt = attempts_.begin();
-  for (waiter& entry : line_) {
+  for (waiter& entry : wait_queue_) {
     pool_request& request = request_of(entry);
     if (request.attempt) continue;
     if (orphans_ == 0) return &entry;

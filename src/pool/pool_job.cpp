@@ -32,7 +32,7 @@ void connection_pool_core::connected(pool_attempt& attempt, pool_entry& entry) n
 
 void connection_pool_core::connect_failed(pool_attempt& attempt, std::error_code error) noexcept {
   const time_point present = now();
-  grant won;
+  grant granted;
   {
     const primitive::locked guard(mutex_);
     list<pool_attempt>::erase(attempt);
@@ -41,8 +41,8 @@ void connection_pool_core::connect_failed(pool_attempt& attempt, std::error_code
     if (waiter* const entry = attempt.awaited_by) {
       pool_request& request = request_of(*entry);
       request.attempt = nullptr;
-      won = entry->claim();
-      if (won) {
+      granted = entry->claim();
+      if (granted) {
         wait_queue::erase(*entry);
         --waiters_;
         request.fail(error);
@@ -53,7 +53,7 @@ void connection_pool_core::connect_failed(pool_attempt& attempt, std::error_code
     notify_removed();
   }
   delete &attempt;
-  won.post();
+  granted.post();
 }
 
 void connection_pool_core::record_failure(std::error_code error, time_point present) noexcept {

@@ -6,8 +6,8 @@ using namespace detail;
 
 template <class Strength>
 void basic_barrier<Strength>::expect_party() const noexcept {
-  expects(arrived_ < parties_, "somebody arrived at a barrier of which all parties have dropped out",
-          "who has dropped out does not arrive again; make the barrier for as many as come");
+  expects(arrived_ < parties_, "a party arrived at a barrier of which all parties have dropped out",
+          "a party that has dropped out does not arrive again; make the barrier for all parties");
 }
 
 template <class Strength>

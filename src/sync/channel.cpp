@@ -3,8 +3,8 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
-waiter* channel_core<Strength>::grant_first(wait_queue& line, grants& granted) noexcept {
-  grant first = line.claim_first();
+waiter* channel_core<Strength>::grant_first(wait_queue& queue, grants& granted) noexcept {
+  grant first = queue.claim_first();
   if (!first) return nullptr;
   waiter& entry = first.entry();
   granted.add(std::move(first));
@@ -13,12 +13,12 @@ waiter* channel_core<Strength>::grant_first(wait_queue& line, grants& granted) n
 
 // A select with both ends of the channel does not meet itself.
 template <class Strength>
-waiter* channel_core<Strength>::meet(wait_queue& line, suspension& wait, waiter& entry, grants& granted) noexcept {
-  for (waiter& other : line) {
+waiter* channel_core<Strength>::meet(wait_queue& queue, suspension& wait, waiter& entry, grants& granted) noexcept {
+  for (waiter& other : queue) {
     if (other.belongs_to(wait)) continue;
-    if (grant met = wait.meet(entry, *this, other)) {
+    if (grant matched = wait.meet(entry, *this, other)) {
       list<waiter>::erase(other);
-      granted.add(std::move(met));
+      granted.add(std::move(matched));
       return &other;
     }
     if (wait.decided()) break;
@@ -27,16 +27,16 @@ waiter* channel_core<Strength>::meet(wait_queue& line, suspension& wait, waiter&
 }
 
 template <class Strength>
-bool channel_core<Strength>::close(std::error_code why) noexcept {
-  expects(static_cast<bool>(why), "a channel was closed with an error code that means success",
-          "say close(), or give the error that those who wait are to get");
+bool channel_core<Strength>::close(std::error_code error) noexcept {
+  expects(static_cast<bool>(error), "a channel was closed with an error code that means success",
+          "say close(), or give the error that the waiters get");
   grants granted;
   {
     locked guard(mutex_);
     if (closed_) return false;
     closed_ = true;
-    note(outlook::unknown);
-    why_ = why;
+    set_outlook(outlook::unknown);
+    close_error_ = error;
     fail_all(senders_, granted);
     fail_all(receivers_, granted);
   }
@@ -45,8 +45,8 @@ bool channel_core<Strength>::close(std::error_code why) noexcept {
 }
 
 template <class Strength>
-void channel_core<Strength>::fail_all(wait_queue& line, grants& granted) noexcept {
-  line.claim_all(granted, [this](waiter& entry) { channel_party::of(entry).fail(why_); });
+void channel_core<Strength>::fail_all(wait_queue& queue, grants& granted) noexcept {
+  queue.claim_all(granted, [this](waiter& entry) { channel_core::party_of(entry).fail(close_error_); });
 }
 
 template <class Strength>

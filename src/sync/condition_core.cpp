@@ -3,13 +3,13 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class Strength>
-void condition_core<Strength>::get_in_line(suspension& wait, waiter& entry, request& what) noexcept {
-  entry.resource = &what;
-  what.listed = true;
+void condition_core<Strength>::enqueue(suspension& wait, waiter& entry, request& relock) noexcept {
+  entry.resource = &relock;
+  relock.listed = true;
   locked guard(mutex_);
-  debug_expects(line_.empty() || request_of(line_.front()).lock == what.lock,
+  debug_expects(waiters_.empty() || request_of(waiters_.front()).lock == relock.lock,
                 "a condition is waited for with two mutexes at a time", "wait with the mutex that guards what changes");
-  line_.enlist(wait, *this, entry);
+  waiters_.enlist(wait, *this, entry);
 }
 
 template <class Strength>
@@ -17,11 +17,11 @@ bool condition_core<Strength>::notify_one() noexcept {
   grant first;
   {
     locked guard(mutex_);
-    first = line_.claim_first();
+    first = waiters_.claim_first();
     if (!first) return false;
     request_of(first.entry()).listed = false;
   }
-  hand_on(std::move(first));
+  requeue(std::move(first));
   return true;
 }
 
@@ -31,25 +31,25 @@ std::size_t condition_core<Strength>::notify_all() noexcept {
   std::size_t notified = 0;
   {
     locked guard(mutex_);
-    line_.claim_all(all, [&notified](waiter& entry) {
+    waiters_.claim_all(all, [&notified](waiter& entry) {
       request_of(entry).listed = false;
       ++notified;
     });
   }
-  while (!all.empty()) hand_on(all.take_first());
+  while (!all.empty()) requeue(all.take_first());
   return notified;
 }
 
 template <class Strength>
 bool condition_core<Strength>::detach(waiter& entry) noexcept {
-  request& what = request_of(entry);
+  request& relock = request_of(entry);
   {
     locked guard(mutex_);
-    if (!what.listed) return false;
-    what.listed = false;
-    line_.erase(entry);
+    if (!relock.listed) return false;
+    relock.listed = false;
+    waiters_.erase(entry);
   }
-  what.lock->adopt(entry.kept());
+  relock.lock->adopt(entry.kept());
   return false;
 }
 

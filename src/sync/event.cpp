@@ -7,7 +7,7 @@ namespace detail {
 
 // The waiter is enlisted, and the event was not just unset.
 template <class Strength>
-void event_core<Strength>::get_in_line(waiter& entry) noexcept {
+void event_core<Strength>::enqueue(waiter& entry) noexcept {
   if (is_set_or_push(entry)) entry.claim_popped().post();
 }
 
@@ -16,48 +16,49 @@ template <class Strength>
 bool event_core<Strength>::is_set_or_push(waiter& entry) noexcept {
   locked guard(mutex_);
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-  std::uintptr_t seen = word_.load(std::memory_order_relaxed);
-  while (seen != wanted) {
-    const std::uintptr_t next = seen == is_set_word ? is_set_word : seen == unset ? address_of(entry) : wanted;
-    // ORDER: acquire, pairs with the compare-exchange in set(), and in begin() for the waiter that is taken along;
-    // release, pairs with that in wake_all(), which finds this one whole.
-    if (!word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
-    if (seen == is_set_word) return true;
-    if (seen == unset) return false;
-    line_.push_back(*reinterpret_cast<waiter*>(seen));
+  std::uintptr_t expected = word_.load(std::memory_order_relaxed);
+  while (expected != queued) {
+    const std::uintptr_t next = expected == is_set_word ? is_set_word : expected == unset ? address_of(entry) : queued;
+    // ORDER: acquire, pairs with the compare-exchange in set(), and in begin() for the waiter that moves into the
+    // queue; release, pairs with the compare-exchange in wake_all(), which reads `entry` complete.
+    if (!word_.compare_exchange_weak(expected, next, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
+    if (expected == is_set_word) return true;
+    if (expected == unset) return false;
+    waiters_.push_back(*reinterpret_cast<waiter*>(expected));
     break;
   }
-  line_.push_back(entry);
+  waiters_.push_back(entry);
   return false;
 }
 
 template <class Strength>
 void event_core<Strength>::wake_all() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that what follows verifies.
-  std::uintptr_t seen = word_.load(std::memory_order_relaxed);
+  std::uintptr_t expected = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (seen == wanted) {
-      if (wake_line(seen)) return;
+    if (expected == queued) {
+      if (wake_queue(expected)) return;
       continue;
     }
     // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); acquire, pairs with the
-    // compare-exchange in begin(): the waiter is whole.
-    if (!word_.compare_exchange_weak(seen, is_set_word, std::memory_order_acq_rel, std::memory_order_relaxed)) continue;
-    if (seen > is_set_word) reinterpret_cast<waiter*>(seen)->claim_popped().post();
+    // compare-exchange in begin(): the waiter is complete.
+    if (!word_.compare_exchange_weak(expected, is_set_word, std::memory_order_acq_rel, std::memory_order_relaxed))
+      continue;
+    if (expected > is_set_word) reinterpret_cast<waiter*>(expected)->claim_popped().post();
     return;
   }
 }
 
 // False: the word has changed to `seen`.
 template <class Strength>
-bool event_core<Strength>::wake_line(std::uintptr_t& seen) noexcept {
+bool event_core<Strength>::wake_queue(std::uintptr_t& expected) noexcept {
   grants woken;
   {
     locked guard(mutex_);
     // ORDER: release, pairs with the load in is_set() and the compare-exchange in reset(); relaxed on failure.
-    if (!word_.compare_exchange_strong(seen, is_set_word, std::memory_order_release, std::memory_order_relaxed))
+    if (!word_.compare_exchange_strong(expected, is_set_word, std::memory_order_release, std::memory_order_relaxed))
       return false;
-    line_.claim_all(woken);
+    waiters_.claim_all(woken);
   }
   woken.post();
   return true;
@@ -65,11 +66,11 @@ bool event_core<Strength>::wake_line(std::uintptr_t& seen) noexcept {
 
 template <class Strength>
 bool event_core<Strength>::detach(waiter& entry) noexcept {
-  std::uintptr_t seen = address_of(entry);
-  // ORDER: relaxed, pairs with nothing: whoever takes the waiter out of the word has it, and nobody looks at it then.
-  if (word_.compare_exchange_strong(seen, unset, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
+  std::uintptr_t expected = address_of(entry);
+  // ORDER: relaxed, pairs with nothing: after the exchange only this thread accesses the waiter.
+  if (word_.compare_exchange_strong(expected, unset, std::memory_order_relaxed, std::memory_order_relaxed)) return true;
   locked guard(mutex_);
-  return line_.take_out(entry);
+  return waiters_.take_out(entry);
 }
 
 template class event_core<strength::shared>;

@@ -21,8 +21,7 @@
 //   - The value is reference-counted. Its last holder destroys it on the holder's thread, perhaps after the holder was
 //     joined.
 //   - The body of a shared_task belongs to none of its awaiters, and sees none of their bindings. After start(target)
-//   it
-//     sees the bindings of the target's context, such as a scope's.
+//     it sees the bindings of the target's context, such as a scope's.
 //   - The body of a generator sees the bindings of the code that takes a value from it.
 //
 // Do not.

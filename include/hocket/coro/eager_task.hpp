@@ -46,17 +46,17 @@
 //
 // Implementation. Body and owner may be on different threads. They synchronize by one word:
 //
-//   running      the owner does not wait       -> waited_for (owner) | over (body)
-//   waited_for   `continuation` is the owner   -> over (body, which then posts the continuation)
-//   over         the result is in the slot     final; the owner owns the frame
+//   running      the owner does not wait       -> waited_for (owner) | finished (body)
+//   waited_for   `continuation` is the owner   -> finished (body, which then posts the continuation)
+//   finished     the result is in the slot     final; the owner owns the frame
 //
-//   body    1. writes the result; 2. sets `over`: in its first run by a store, because no owner has the task yet, else
-//           by an exchange; 3. if the exchange found `waited_for`, posts the owner to its executor. The body never
+//   body    1. writes the result; 2. sets `finished`: in its first run by a store, because no owner has the task yet,
+//           else by an exchange; 3. if the exchange found `waited_for`, posts the owner to its executor. The body never
 //           resumes the owner.
-//   owner   1. reads the word; if `over`, takes the result; 2. else writes the continuation and its context;
+//   owner   1. reads the word; if `finished`, takes the result; 2. else writes the continuation and its context;
 //           3. compare-exchanges to `waited_for`. If that fails, the body has ended: the owner does not suspend.
 // Lost wake-up: both change the same word, so the later of the two sees the change of the other. Lifetime: only the
-// owner frees the frame, after `over`. After its exchange the body touches only the continuation that it posts, and
+// owner frees the frame, after `finished`. After its exchange the body touches only the continuation that it posts, and
 // the owner cannot run before the post.
 #pragma once
 #include <hocket/core/sync_wait.hpp>

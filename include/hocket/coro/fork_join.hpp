@@ -67,11 +67,11 @@ template <class Index, class F>
 task<> walk_range(range_walk<Index, F>& walk, Index first, Index last) {
   using pause = typename range_walk<Index, F>::pause;
   for (;;) {
-    const auto [next, reason] = walk.go_on(first, last);
-    if (reason == pause::over) co_return;
+    const auto [next, reason] = walk.walk(first, last);
+    if (reason == pause::finished) co_return;
     first = next;
     if (reason == pause::split) break;
-    co_await let_others_run();
+    co_await yield_once();
   }
   const Index middle = range_middle(first, last);
   co_await fork_pack(walk_range(walk, first, middle), walk_range(walk, middle, last));

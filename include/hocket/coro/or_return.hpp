@@ -33,14 +33,15 @@ inline constexpr bool returns_result<Promise> = is_result<typename Promise::resu
 
 // The awaiter of `A` (an lvalue or an rvalue reference).
 template <class A>
-class returning : public early_end {
+class or_return_awaiter : public early_end {
   using result_type = std::remove_cvref_t<await_result_t<A>>;
   using way = way_to_await<std::conditional_t<std::is_lvalue_reference_v<A>, A, std::remove_reference_t<A>>, in_task>;
 
  public:
-  explicit returning(A awaited) : early_end(&returning::resumed), inner_(way::begin(std::forward<A>(awaited))) {}
-  returning(const returning&) = delete;
-  returning& operator=(const returning&) = delete;
+  explicit or_return_awaiter(A awaited)
+      : early_end(&or_return_awaiter::resumed), inner_(way::begin(std::forward<A>(awaited))) {}
+  or_return_awaiter(const or_return_awaiter&) = delete;
+  or_return_awaiter& operator=(const or_return_awaiter&) = delete;
 
   bool await_ready() {
     if (!inner_.await_ready()) return false;
@@ -52,7 +53,7 @@ class returning : public early_end {
     static_assert(returns_result<Promise>,
                   "hocket: or_return() is for tasks that return a result<T>; elsewhere use or_throw()");
     if (result_) return next_of(self.promise().end_here(failure(result_->error())));
-    end_ = &returning::end<Promise>;
+    end_ = &or_return_awaiter::end<Promise>;
     return suspend(inner_, self.promise(), self);
   }
   typename result_type::value_type await_resume() {
@@ -63,7 +64,7 @@ class returning : public early_end {
 
  private:
   static handle resumed(stand_in& frame) noexcept {
-    auto& self = static_cast<returning&>(frame);
+    auto& self = static_cast<or_return_awaiter&>(frame);
     try {
       self.result_.emplace(self.inner_.await_resume());
     } catch (...) {
@@ -73,23 +74,23 @@ class returning : public early_end {
     return *self.result_ ? self.resume_task() : self.end_(self);
   }
   template <class Promise>
-  static handle end(returning& self) noexcept {
+  static handle end(or_return_awaiter& self) noexcept {
     return self.template promise<Promise>().end_here(failure(self.result_->error()));
   }
 
   typename way::awaiter inner_;
   std::optional<result_type> result_;
   std::exception_ptr exception_;
-  handle (*end_)(returning& self) noexcept = nullptr;
+  handle (*end_)(or_return_awaiter& self) noexcept = nullptr;
 };
 
 // The awaiter of a plain result.
 template <class R>
-class returning_result : public own_awaiter {
+class or_return_result_awaiter : public own_awaiter {
  public:
-  explicit returning_result(R&& result) noexcept : result_(std::forward<R>(result)) {}
-  returning_result(const returning_result&) = delete;
-  returning_result& operator=(const returning_result&) = delete;
+  explicit or_return_result_awaiter(R&& result) noexcept : result_(std::forward<R>(result)) {}
+  or_return_result_awaiter(const or_return_result_awaiter&) = delete;
+  or_return_result_awaiter& operator=(const or_return_result_awaiter&) = delete;
 
   bool await_ready() const noexcept { return result_.has_value(); }
   template <class Promise>
@@ -115,7 +116,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] or_return_a
   const std::remove_reference_t<A>& awaited() const noexcept { return awaited_; }
   static constexpr bool can_be_discarded = true;
   void discard() && noexcept { give_up_awaitable<A>(awaited_); }
-  returning<A&&> operator co_await() && { return returning<A&&>(std::forward<A>(awaited_)); }
+  or_return_awaiter<A&&> operator co_await() && { return or_return_awaiter<A&&>(std::forward<A>(awaited_)); }
 
  private:
   A awaited_;  // a reference if `A` is one
@@ -136,7 +137,7 @@ template <class R>
 class [[nodiscard("nothing is looked at until it is awaited")]] or_return_result {
  public:
   explicit or_return_result(R&& result) : result_(std::forward<R>(result)) {}
-  returning_result<R> operator co_await() && { return returning_result<R>(std::forward<R>(result_)); }
+  or_return_result_awaiter<R> operator co_await() && { return or_return_result_awaiter<R>(std::forward<R>(result_)); }
 
  private:
   R result_;  // a reference if `R` is one

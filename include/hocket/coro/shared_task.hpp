@@ -37,14 +37,14 @@
 // Implementation. One word, changed under the mutex that guards the wait queue, too:
 //
 //   idle      not started                  -> started  begin(), start()  the caller launches the body, off the mutex
-//   started   the body runs, or soon will  -> over     wake_all()
-//   over      ending() and the result are final, and are read without the mutex
+//   started   the body runs, or soon will  -> finished   wake_all()
+//   finished  ending() and the result are final, and are read without the mutex
 //
-//   wait    1. reads the word; if `over`, takes the result; 2. reads it again under the mutex; if it is not `over`,
-//           enters the wait queue; 3. if the word was `idle`, launches the body.
+//   wait    1. reads the word; if `finished`, takes the result; 2. reads it again under the mutex; if it is not
+//           `finished`, enters the wait queue; 3. if the word was `idle`, launches the body.
 //   body    1. writes the result; 2. ends its run (core/spawn/seam/scheduled.hpp), which records whether there was an
-//           exception; 3. under the mutex: sets `over` and claims all waiters; 4. posts each granted waiter.
-// Lost wake-up: a waiter enters the queue under the same mutex under which the word becomes `over`.
+//           exception; 3. under the mutex: sets `finished` and claims all waiters; 4. posts each granted waiter.
+// Lost wake-up: a waiter enters the queue under the same mutex under which the word becomes `finished`.
 // Lifetime: the frame contains the run, which is counted like any scheduled coroutine: one reference for the body
 // until step 4, one for all handles together, one for each context below the run. The last reference destroys the
 // frame. If the body never began, the last handle does. So a granted waiter may drop the last handle before all other

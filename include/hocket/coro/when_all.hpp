@@ -108,7 +108,7 @@ struct gathered<when_array<Range>> {
     if constexpr (!std::is_void_v<value>) {
       values results;
       results.reserve(children.size());
-      children.each([&](auto& child) {
+      children.for_each([&](auto& child) {
         if constexpr (refers) results.push_back(std::addressof(*child.result()));
         else results.push_back(*std::move(child.result()));
       });
@@ -118,7 +118,7 @@ struct gathered<when_array<Range>> {
   static outcomes take_outcomes(when_array<Range>& children) {
     outcomes results;
     results.reserve(children.size());
-    children.each([&](auto& child) { results.push_back(std::move(child.result())); });
+    children.for_each([&](auto& child) { results.push_back(std::move(child.result())); });
     return results;
   }
 };
@@ -130,11 +130,11 @@ struct all_values {
   template <class Children>
   static auto take(Children& children, const when_frame* failed, std::size_t) {
     using values = typename gathered<Children>::values;
-    using group_result = std::conditional_t<Timed || Children::gives_result, result<values>, values>;
+    using group_result = std::conditional_t<Timed || Children::yields_result, result<values>, values>;
     if (failed) {
       std::error_code error;
-      children.each([&](auto& child) {
-        if (child.is(failed)) error = error_of(child.result());
+      children.for_each([&](auto& child) {
+        if (child.is_frame(failed)) error = error_of(child.result());
       });
       if constexpr (std::is_same_v<group_result, values>) throw_error(error);
       else return group_result(failure(error));

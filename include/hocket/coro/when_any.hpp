@@ -76,7 +76,7 @@ struct any_first {
   static auto take(Children& children, const when_frame*, std::size_t) {
     first_of<typename Children::common> first;
     std::size_t index = 0;
-    children.each([&](auto& child) {
+    children.for_each([&](auto& child) {
       if (child.place() == 0) first = {index, std::move(child.result())};
       ++index;
     });

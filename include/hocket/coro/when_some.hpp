@@ -27,7 +27,7 @@ struct some_firsts {
   static auto take(Children& children, const when_frame*, std::size_t enough) {
     std::vector<first_of<typename Children::common>> firsts(enough < children.size() ? enough : children.size());
     std::size_t index = 0;
-    children.each([&](auto& child) {
+    children.for_each([&](auto& child) {
       if (child.place() < firsts.size()) firsts[child.place()] = {index, std::move(child.result())};
       ++index;
     });

@@ -35,8 +35,8 @@ class basic_auto_reset_event final : private detail::baton<Strength> {
       : base(initially_set ? base::free : base::held) {}
   ~basic_auto_reset_event() {
     if constexpr (detail::debug_checks && !detail::under_model)
-      detail::expects(this->is_deserted(), "an auto-reset event was destroyed while somebody waits for it",
-                      "let it outlive the waits: set it for each, or cancel those who wait, first");
+      detail::expects(this->is_deserted(), "an auto-reset event was destroyed while it has a waiter",
+                      "let it outlive the waits: set it for each, or cancel the waiters, first");
   }
 
   // Any thread. Wakes the first waiter, or keeps the event for the next wait.
@@ -59,7 +59,7 @@ class basic_auto_reset_event<Strength>::waiting {
  public:
   using value_type = void;
   explicit waiting(basic_auto_reset_event& source) noexcept : event_(&source) {}
-  bool try_now() noexcept { return event_->look_and_take(); }
+  bool try_now() noexcept { return event_->test_and_take(); }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { event_->begin(wait, entry); }
   result<void> take() noexcept { return {}; }
 

@@ -67,8 +67,8 @@ class basic_barrier final : private primitive::wait_source {
   basic_barrier(const basic_barrier&) = delete;
   basic_barrier& operator=(const basic_barrier&) = delete;
   ~basic_barrier() {
-    detail::debug_expects(waiters_.empty(), "a barrier was destroyed while somebody waits at it",
-                          "let it outlive the waits: let the phase end, or cancel those who wait, first");
+    detail::debug_expects(waiters_.empty(), "a barrier was destroyed while it has a waiter",
+                          "let it outlive the waits: let the phase end, or cancel the waiters, first");
   }
 
   // Arrives when the operation is awaited, and waits for the end of the phase: result<arrival>.

@@ -224,7 +224,7 @@ class basic_broadcast<Strength, T>::receiver {
     if (next_ != sent) return {};
     detail::expects(broadcast_->is_closed(), "two coroutines received by one receiver of a broadcast",
                     "give each a copy of it");
-    return broadcast_->why();
+    return broadcast_->close_error();
   }
   std::uint64_t lost_before(std::uint64_t sent) const noexcept {
     const std::uint64_t behind = sent - next_;

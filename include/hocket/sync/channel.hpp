@@ -169,7 +169,7 @@ class basic_channel<Strength, T>::sending {
   sending(basic_channel& channel, U&& item) noexcept : channel_(&channel), item_(std::forward<U>(item)) {}
   bool try_now() noexcept { return channel_->send_now(item_.slot, item_.get()); }
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    return channel_->begin_send(wait, entry, item_.slot, item_.get(), [this] { item_.keep(); });
+    return channel_->begin_send(wait, entry, item_.slot, item_.get(), [this] { item_.store(); });
   }
   primitive::wait_source& source() const noexcept { return *channel_; }
   result<void> take() noexcept {
@@ -180,12 +180,12 @@ class basic_channel<Strength, T>::sending {
   const void* moves_from() const noexcept
     requires(std::is_same_v<detail::sent_item<T, U>, detail::moved_item<T>>)
   {
-    return item_.from();
+    return item_.original();
   }
   const void* refers_to() const noexcept
     requires(std::is_same_v<detail::sent_item<T, U>, detail::copied_item<T>>)
   {
-    return item_.from();
+    return item_.original();
   }
   void resumed() noexcept
     requires(detail::sent_item<T, U>::is_moved)
@@ -235,7 +235,7 @@ class basic_channel<Strength, T>::sending_batch {
   bool begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     waited_ = true;
     first_.refer_to(*items_.get());
-    return channel_->begin_send(wait, entry, first_.slot, first_.get(), [this] { first_.keep(); });
+    return channel_->begin_send(wait, entry, first_.slot, first_.get(), [this] { first_.store(); });
   }
   primitive::wait_source& source() const noexcept { return *channel_; }
   result<std::size_t> take() noexcept {

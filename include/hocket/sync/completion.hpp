@@ -84,8 +84,8 @@ class basic_completion final : private detail::event_core<Strength> {
   basic_completion() = default;
   explicit basic_completion(Hooks hooks) : hooks_(std::move(hooks)) {}
   ~basic_completion() {
-    detail::expects(Strength::last(waits_) == 0, "a completion was destroyed while somebody waits for it",
-                    "let it outlive the waits: complete it, and let those who wait go on first");
+    detail::expects(Strength::last(waits_) == 0, "a completion was destroyed while it has a waiter",
+                    "let it outlive the waits: complete it, and let the waiters resume first");
   }
 
   // Any thread. Gives the value to all waiters. False: the round was complete already, and the value is destroyed. If
@@ -124,8 +124,8 @@ class basic_completion final : private detail::event_core<Strength> {
         return;
       detail::cpu_relax();
     }
-    detail::expects(is_drained(), "a completion was reset while somebody who was woken has not taken the value",
-                    "who waits alone resets it after its wait; where several wait, ask is_drained() first");
+    detail::expects(is_drained(), "a completion was reset while a woken waiter has not taken the value",
+                    "a single waiter resets it after its wait; with several waiters, ask is_drained() first");
     outcome_.reset();
     base::reset();
     // ORDER: release, pairs with the compare-exchange in claim(): the outcome is gone, and the event cleared.
@@ -172,7 +172,7 @@ class basic_completion final : private detail::event_core<Strength> {
   }
 
   void begin_wait(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    // ORDER: relaxed, pairs with nothing: the line's mutex and the event order it before a reset of this round.
+    // ORDER: relaxed, pairs with nothing: the queue's mutex and the event order it before a reset of this round.
     waits_.fetch_add(1, std::memory_order_relaxed);
     base::begin(wait, entry);
     if constexpr (has_suspend_hook) hooks_.on_suspend(*this);

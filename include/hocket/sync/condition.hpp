@@ -78,7 +78,7 @@ class basic_condition<Strength>::waiting {
     detail::debug_expects(!mutex_->is_free(), "a condition was waited for without its mutex",
                           "the mutex was unlocked between wait() and its await: await it where you ask for it");
     request_.lock = mutex_;
-    condition_->get_in_line(wait, entry, request_);
+    condition_->enqueue(wait, entry, request_);
     mutex_->unlock();
   }
   result<void> take() noexcept { return {}; }

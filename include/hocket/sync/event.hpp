@@ -30,8 +30,8 @@ class basic_event final : private detail::event_core<Strength> {
   explicit basic_event(bool initially_set = false) noexcept : base(initially_set) {}
   ~basic_event() {
     if constexpr (detail::debug_checks && !detail::under_model)
-      detail::expects(this->is_deserted(), "an event was destroyed while somebody waits for it",
-                      "let it outlive the waits: set it, or cancel those who wait, first");
+      detail::expects(this->is_deserted(), "an event was destroyed while it has a waiter",
+                      "let it outlive the waits: set it, or cancel the waiters, first");
   }
 
   using base::is_set;

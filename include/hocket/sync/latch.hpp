@@ -50,8 +50,8 @@ class basic_latch final : private detail::event_core<Strength> {
   }
   ~basic_latch() {
     if constexpr (detail::debug_checks && !detail::under_model)
-      detail::expects(this->is_deserted(), "a latch was destroyed while somebody waits for it",
-                      "let it outlive the waits: count it down, and let those who wait go on first");
+      detail::expects(this->is_deserted(), "a latch was destroyed while it has a waiter",
+                      "let it outlive the waits: count it down, and let the waiters resume first");
   }
 
   // Any thread. Opens the latch if the count reaches zero.

@@ -51,7 +51,7 @@ class basic_monitor final : private detail::baton<Strength> {
 
   basic_monitor() noexcept : base(base::free) {}
   ~basic_monitor() {
-    detail::debug_expects(this->was_free(), "a monitor was destroyed while somebody is in it",
+    detail::debug_expects(this->was_free(), "a monitor was destroyed while a coroutine is in it",
                           "let its guards end first");
   }
 
@@ -76,7 +76,7 @@ class basic_monitor final : private detail::baton<Strength> {
 
  private:
   struct condition final : detail::condition_core<Strength> {
-    using detail::condition_core<Strength>::get_in_line;
+    using detail::condition_core<Strength>::enqueue;
     const char* what() const noexcept override { return "a monitor's notification"; }
   };
 
@@ -103,7 +103,7 @@ class basic_monitor final : private detail::baton<Strength> {
     depth_ = 1;
   }
   void leave() noexcept {
-    detail::expects(is_mine(), "a monitor was left by one who is not in it",
+    detail::expects(is_mine(), "a monitor was left by a coroutine that is not in it",
                     "a guard ends in the coroutine that entered: do not hand it on");
     if (--depth_ == 0) leave_altogether();
   }
@@ -180,7 +180,7 @@ class basic_monitor<Strength>::waiting {
     owner_ = detail::current_owner();
     depth_ = monitor_->depth_;
     request_.lock = monitor_;
-    monitor_->changed_.get_in_line(wait, entry, request_);
+    monitor_->changed_.enqueue(wait, entry, request_);
     monitor_->leave_altogether();
   }
   result<void> take() noexcept { return {}; }

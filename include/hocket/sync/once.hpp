@@ -54,8 +54,8 @@ class basic_once final : private detail::baton<Strength> {
 
   basic_once() noexcept : base(base::free) {}
   ~basic_once() {
-    detail::debug_expects(this->was_free(), "a once was destroyed while somebody has its turn, or waits for it",
-                          "let it outlive those who enter: let their turns end first");
+    detail::debug_expects(this->was_free(), "a once was destroyed while a coroutine has its turn, or waits for it",
+                          "let it outlive its turns and waits");
   }
 
   // Any thread. Whether the work is done. True: everything before done() is visible. False may be outdated at once.
@@ -144,7 +144,7 @@ class basic_once<Strength>::entering {
   explicit entering(basic_once& source) noexcept : once_(&source) {}
   bool try_now() noexcept {
     was_done_ = once_->is_done();
-    return was_done_ || once_->look_and_take();
+    return was_done_ || once_->test_and_take();
   }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept { once_->begin(wait, entry); }
   result<turn> take() noexcept { return was_done_ ? turn() : once_->taken(); }

@@ -33,7 +33,7 @@
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/primitive.hpp>
 #include <hocket/sync/detail/idle_list.hpp>
-#include <hocket/sync/detail/permit_line.hpp>
+#include <hocket/sync/detail/permit_queue.hpp>
 #include <cstddef>
 #include <utility>
 
@@ -54,8 +54,8 @@ bool is_ended() noexcept;
 }  // namespace detail
 
 template <class T, class Strength>
-class basic_pool final : private detail::permit_line<Strength> {
-  using base = detail::permit_line<Strength>;
+class basic_pool final : private detail::permit_queue<Strength> {
+  using base = detail::permit_queue<Strength>;
   using owner = detail::idle_owner<T>;
   class borrowing;
 

@@ -17,8 +17,7 @@
 //
 // Guarantees.
 //   - Exactly one operation completes, or none if the select itself is cancelled, times out or is killed.
-//   - The other operations leave no trace: no permit, item or place in a queue is lost or taken. I/O that loses has
-//   made
+//   - The other operations leave no trace: no permit, item or place in a queue is lost or taken. I/O that loses makes
 //     no call: connections, bytes, signals and exit codes stay for the next wait.
 //   - If a coroutine is granted an operation and is killed before it runs, it still gets the result. The kill unwinds
 //     it at its next wait.
@@ -41,7 +40,7 @@
 // is decided, no more waiters are linked. The party that ends the wait unlinks the other waiters: suspension.hpp and
 // claim.hpp describe the races of this with grants. An arm of I/O is granted before its call, and makes it before the
 // coroutine is resumed; if there was nothing, the select waits on (core/wait/detail/attempt.hpp): then all its
-// operations begin again, each at the end of its line.
+// operations begin again, each at the end of its queue.
 #pragma once
 #include <hocket/core/choice.hpp>
 #include <hocket/primitive.hpp>

@@ -27,18 +27,18 @@
 // touch the semaphore after another coroutine has got that permit. Destroying a semaphore that has a waiter is fatal at
 // check level `debug`.
 //
-// Implementation: sync/detail/permit_line.hpp. Its serve(), in src/sync/permit_line.cpp, chooses the next waiter.
+// Implementation: sync/detail/permit_queue.hpp. Its serve(), in src/sync/permit_queue.cpp, chooses the next waiter.
 #pragma once
 #include <hocket/primitive.hpp>
-#include <hocket/sync/detail/permit_line.hpp>
+#include <hocket/sync/detail/permit_queue.hpp>
 #include <cstddef>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
-class basic_semaphore final : private detail::permit_line<Strength> {
-  using base = detail::permit_line<Strength>;
+class basic_semaphore final : private detail::permit_queue<Strength> {
+  using base = detail::permit_queue<Strength>;
   class acquiring;
 
  public:
@@ -50,8 +50,8 @@ class basic_semaphore final : private detail::permit_line<Strength> {
   explicit basic_semaphore(std::size_t free) noexcept : base(free) {}
   ~basic_semaphore() {
     if constexpr (detail::debug_checks && !detail::under_model)
-      detail::expects(this->is_deserted(), "a semaphore was destroyed while somebody waits for permits",
-                      "let it outlive the waits: release permits, or cancel those who wait, first");
+      detail::expects(this->is_deserted(), "a semaphore was destroyed while it has a waiter",
+                      "let it outlive the waits: release permits, or cancel the waiters, first");
   }
 
   // Waits for `n` permits: result<permits>.

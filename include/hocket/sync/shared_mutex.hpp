@@ -35,19 +35,19 @@
 //
 // unsync::shared_mutex is for the coroutines of one thread; see core/wait/seam/strength.hpp.
 //
-// Implementation. A queue of waiters for permits (sync/detail/permit_line.hpp): a reader takes one permit, a writer
+// Implementation. A queue of waiters for permits (sync/detail/permit_queue.hpp): a reader takes one permit, a writer
 // all.
 #pragma once
 #include <hocket/primitive.hpp>
 #include <hocket/sync/detail/holder.hpp>
-#include <hocket/sync/detail/permit_line.hpp>
+#include <hocket/sync/detail/permit_queue.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
 template <class Strength>
-class basic_shared_mutex final : private detail::permit_line<Strength> {
-  using base = detail::permit_line<Strength>;
+class basic_shared_mutex final : private detail::permit_queue<Strength> {
+  using base = detail::permit_queue<Strength>;
   enum class use { reading, writing };
   template <use Use>
   class held;

@@ -146,7 +146,7 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   template <class Get>
   result<std::size_t> push_some(std::size_t n, Get get) noexcept {
     const visit guard(this->sending_, base::two_senders);
-    if (this->is_closed()) return failure(this->why());
+    if (this->is_closed()) return failure(this->close_error());
     const std::size_t free = this->free_places(n);
     detail::expects(free != 0, base::two_senders, "a spsc_channel has one of each at a time: say channel<T>");
     if (n > free) n = free;
@@ -157,7 +157,7 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
     if (!this->publish(n)) [[unlikely]] {
       place = first;
       for (std::size_t i = 0; i != n; ++i, place = ring_.after(place)) restore(*ring_.at(place), get(i));
-      return failure(this->why());
+      return failure(this->close_error());
     }
     this->place_in() = place;
     return n;
@@ -194,7 +194,7 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   }
   result<T> pull() noexcept {
     const visit guard(this->receiving_, base::two_receivers);
-    if (expect_items(1) == 0) return failure(this->why());
+    if (expect_items(1) == 0) return failure(this->close_error());
     result<T> item(std::in_place, std::move(first()));
     drop_first();
     this->freed(1);
@@ -203,7 +203,7 @@ class basic_spsc_channel final : private detail::spsc_core<Strength> {
   result<std::size_t> pull_some(T* buffer, std::size_t n) noexcept {
     const visit guard(this->receiving_, base::two_receivers);
     const std::size_t available = expect_items(n);
-    if (available == 0) return failure(this->why());
+    if (available == 0) return failure(this->close_error());
     if (n > available) n = available;
     for (std::size_t i = 0; i != n; ++i) {
       buffer[i] = std::move(first());
@@ -221,7 +221,7 @@ template <class Strength, class T>
 template <class U>
 class basic_spsc_channel<Strength, T>::sending {
   using object = std::remove_reference_t<U>;
-  using storage = std::conditional_t<detail::is_small_item<T>, detail::item_room<T>, detail::own_pointer<object>>;
+  using storage = std::conditional_t<detail::is_small_item<T>, detail::item_storage<T>, detail::own_pointer<object>>;
 
  public:
   using value_type = void;

@@ -111,7 +111,7 @@ class basic_watch<Strength, T>::receiver {
     if (last_seen_ == latest) {
       detail::expects(watch_->is_closed(), "two coroutines received by one receiver of a watch",
                       "give each a copy of it");
-      return failure(watch_->why());
+      return failure(watch_->close_error());
     }
     result<T> value(std::in_place, std::as_const(watch_->value_));
     last_seen_ = latest;

@@ -145,7 +145,7 @@ void told_of_the_end(execution& run) {
     const auto how = wait_at(mortal, operation<managed_end>(std::in_place, {}, t.inside, one.id));
     if (how) require(*how == outcome_kind::value);
     else require(how.error() == std::errc::operation_canceled || how.error() == std::errc::no_such_process);
-    t.inside.let_go();
+    t.inside.release();
   });
   run.join();
   stop.free();

@@ -162,7 +162,7 @@ struct stage {
   }
   void end() {
     expect_rest();
-    if (!was_freed(&inside)) inside.let_go();
+    if (!was_freed(&inside)) inside.release();
     require(was_freed(&inside), "never freed");
     loop.free();
   }

@@ -131,7 +131,7 @@ struct locking {
   hocket::result<void> take() noexcept { return {}; }
 };
 struct bare_condition final : hocket::detail::condition_core<strength::shared> {
-  using condition_core::get_in_line;
+  using condition_core::enqueue;
   using typename condition_core::request;
   const char* what() const noexcept override { return "a condition"; }
 };
@@ -145,7 +145,7 @@ struct waiting {
   void begin(hocket::primitive::suspension& wait, hocket::primitive::waiter& entry) noexcept {
     request.lock = lock;
     if (Hasty) lock->put_back();
-    condition->get_in_line(wait, entry, request);
+    condition->enqueue(wait, entry, request);
     if (!Hasty) lock->put_back();
   }
   hocket::result<void> take() noexcept { return {}; }

@@ -2,7 +2,7 @@
 // gets permits sees what was done before their release.
 #include <hocket/sync/semaphore.hpp>
 
-#include "sync/permit_line.cpp"  // for strengths that are broken on purpose
+#include "sync/permit_queue.cpp"  // for strengths that are broken on purpose
 #include "sync/waits.hpp"
 
 namespace {
@@ -203,6 +203,6 @@ TEST_CASE("a semaphore that gets in line in two steps forgets somebody") {
 TEST_CASE("no ordering of a semaphore could be weaker") {
   auto unneeded = model::unneeded_orderings({.preemptions = 1, .stale_reads = 1, .spurious = 0},
                                             acquire_twice_and_free<strength::shared>, both_for_one<strength::shared>);
-  CHECK(unneeded_in("permit_line.hpp", unneeded) == "");
-  CHECK(unneeded_in("permit_line.cpp", unneeded) == "");
+  CHECK(unneeded_in("permit_queue.hpp", unneeded) == "");
+  CHECK(unneeded_in("permit_queue.cpp", unneeded) == "");
 }

@@ -2,7 +2,7 @@
 // not wait for each other; a writer that is cancelled keeps nobody out; and its last writer may destroy it.
 #include <hocket/sync/shared_mutex.hpp>
 
-#include "sync/permit_line.cpp"  // for strengths that are broken on purpose
+#include "sync/permit_queue.cpp"  // for strengths that are broken on purpose
 #include "sync/waits.hpp"
 
 namespace {

@@ -48,7 +48,7 @@ TEST_CASE("a place whose uses are used up is used no more, and no other place is
   const task_id first = all.start();
   all.end_all();
   detail::shard& table = all.table(first);
-  detail::managed_entry& worn = *table.at(0);
+  detail::managed_entry& worn = *table.place_at(0);
   worn.use = static_cast<std::uint32_t>(-1) - 1;  // the last but one
   std::set<task_id> seen{first};
   for (const task_group group : {task_group(0), task_group(1)}) {
@@ -81,7 +81,7 @@ TEST_CASE("a place whose last use was a reply that nobody wanted is used no more
   one_table all;
   const task_id first = all.start();
   all.end_all();
-  detail::managed_entry& worn = *all.table(first).at(0);
+  detail::managed_entry& worn = *all.table(first).place_at(0);
   worn.use = static_cast<std::uint32_t>(-1);
   {
     auto reply = all.tm.expect<int>();

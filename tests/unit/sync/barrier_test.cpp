@@ -45,5 +45,5 @@ TEST_CASE("a barrier that is destroyed while somebody waits is fatal") {
     on.step();
     all.reset();
   };
-  expect_fatal(destroy, "a barrier was destroyed while somebody waits at it");
+  expect_fatal(destroy, "a barrier was destroyed while it has a waiter");
 }

@@ -91,7 +91,7 @@ TEST_CASE("a broadcast that is destroyed while somebody waits is fatal") {
     on.step();
     b.reset();
   };
-  expect_fatal(destroy, "a watch or a broadcast was destroyed while somebody waits at it");
+  expect_fatal(destroy, "a watch or a broadcast was destroyed while it has a waiter");
 }
 
 TEST_CASE("a broadcast without a place, and a close without an error, are fatal") {

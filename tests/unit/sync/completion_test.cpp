@@ -64,7 +64,7 @@ TEST_CASE("a completion that is reset before who was woken has looked is fatal")
         answer.complete(7);
         answer.reset();
       },
-      "was reset while somebody");
+      "was reset while a woken waiter");
 }
 
 TEST_CASE("a completion that is destroyed while somebody waits is fatal") {
@@ -78,7 +78,7 @@ TEST_CASE("a completion that is destroyed while somebody waits is fatal") {
         on.run();
         answer.reset();
       },
-      "destroyed while somebody waits");
+      "destroyed while it has a waiter");
 }
 
 TEST_CASE("a completer that was used is empty, and using it again is fatal") {

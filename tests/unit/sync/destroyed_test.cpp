@@ -51,22 +51,22 @@ void expect_fatal_end(Primitive& of, Begin begin, const std::string& message) {
 
 TEST_CASE("an event that is destroyed while somebody waits for it is fatal") {
   std::optional<event> one(std::in_place);
-  expect_fatal_end(one, [&] { return one->wait(); }, "an event was destroyed while somebody waits");
+  expect_fatal_end(one, [&] { return one->wait(); }, "an event was destroyed while it has a waiter");
 }
 
 TEST_CASE("an auto-reset event that is destroyed while somebody waits for it is fatal") {
   std::optional<auto_reset_event> one(std::in_place);
-  expect_fatal_end(one, [&] { return one->wait(); }, "an auto-reset event was destroyed while somebody waits");
+  expect_fatal_end(one, [&] { return one->wait(); }, "an auto-reset event was destroyed while it has a waiter");
 }
 
 TEST_CASE("a semaphore that is destroyed while somebody waits for permits is fatal") {
   std::optional<semaphore> one(std::in_place, 0u);
-  expect_fatal_end(one, [&] { return one->acquire(); }, "a semaphore was destroyed while somebody waits");
+  expect_fatal_end(one, [&] { return one->acquire(); }, "a semaphore was destroyed while it has a waiter");
 }
 
 TEST_CASE("a channel that is destroyed while somebody receives is fatal") {
   std::optional<channel<int>> one(std::in_place, 1u);
-  expect_fatal_end(one, [&] { return one->receive(); }, "a channel was destroyed while somebody waits");
+  expect_fatal_end(one, [&] { return one->receive(); }, "a channel was destroyed while it has a waiter");
 }
 
 TEST_CASE("a channel that is destroyed while somebody sends is fatal, with places and without") {
@@ -74,7 +74,7 @@ TEST_CASE("a channel that is destroyed while somebody sends is fatal, with place
     CAPTURE(places);
     std::optional<channel<int>> one(std::in_place, places);
     if (places != 0) CHECK(one->try_send(0));
-    expect_fatal_end(one, [&] { return one->send(1); }, "a channel was destroyed while somebody waits");
+    expect_fatal_end(one, [&] { return one->send(1); }, "a channel was destroyed while it has a waiter");
   }
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("a watch that is destroyed while somebody waits for its next value is 
     static_cast<void>(mine.try_receive());
     return mine.receive();
   };
-  expect_fatal_end(one, receive_next, "a watch or a broadcast was destroyed while somebody waits");
+  expect_fatal_end(one, receive_next, "a watch or a broadcast was destroyed while it has a waiter");
 }
 
 TEST_CASE("a condition that is destroyed while somebody waits for it is fatal") {
@@ -94,14 +94,14 @@ TEST_CASE("a condition that is destroyed while somebody waits for it is fatal") 
   std::deque<mutex::guard> guards;
   std::optional<condition> one(std::in_place);
   auto wait = [&] { return one->wait(guards.emplace_back(m.try_lock())); };
-  expect_fatal_end(one, wait, "a condition was destroyed while somebody waits");
+  expect_fatal_end(one, wait, "a condition was destroyed while it has a waiter");
 }
 
 TEST_CASE("a monitor that is destroyed while somebody waits in it is fatal") {
   std::deque<monitor::guard> guards;
   std::optional<monitor> one(std::in_place);
   auto wait = [&] { return one->wait(guards.emplace_back(one->try_enter())); };
-  expect_fatal_end(one, wait, "a condition was destroyed while somebody waits");
+  expect_fatal_end(one, wait, "a condition was destroyed while it has a waiter");
 }
 
 TEST_CASE("a mutex, a shared mutex and a monitor that are destroyed while somebody has them are fatal") {
@@ -126,7 +126,7 @@ TEST_CASE("a mutex, a shared mutex and a monitor that are destroyed while somebo
         auto in = one->try_enter();
         one.reset();
       },
-      "a monitor was destroyed while somebody is in it");
+      "a monitor was destroyed while a coroutine is in it");
 }
 
 TEST_CASE("a primitive whose waits were all ended by others may be destroyed") {

@@ -46,6 +46,6 @@ TEST_CASE("a latch that is destroyed while somebody waits is fatal") {
       }
       closed.reset();
     };
-    expect_fatal(destroy, "a latch was destroyed while somebody waits for it");
+    expect_fatal(destroy, "a latch was destroyed while it has a waiter");
   }
 }

@@ -109,5 +109,5 @@ TEST_CASE("a guard that ends outside of its coroutine is fatal") {
     auto whole = both();
     sync_wait(std::move(whole));
   };
-  expect_fatal(hand_on, "a monitor was left by one who is not in it");
+  expect_fatal(hand_on, "a monitor was left by a coroutine that is not in it");
 }

@@ -49,5 +49,5 @@ TEST_CASE("a once that is destroyed while somebody has its turn is fatal") {
     auto turn = sync_wait(all->enter());
     all.reset();
   };
-  expect_fatal(destroy, "a once was destroyed while somebody has its turn");
+  expect_fatal(destroy, "a once was destroyed while a coroutine has its turn");
 }

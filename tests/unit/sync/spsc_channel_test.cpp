@@ -151,7 +151,7 @@ TEST_CASE("a spsc_channel without a place is fatal, and so is one that is destro
     on.step();
     c.reset();
   };
-  expect_fatal(destroy, "a channel was destroyed while somebody waits at it");
+  expect_fatal(destroy, "a channel was destroyed while it has a waiter");
 }
 
 TEST_CASE("a channel of either kind with more places than there can be is fatal") {

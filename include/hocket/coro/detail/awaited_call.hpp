@@ -1,4 +1,4 @@
-// A call of a callable that returns a task, and the await of that, in one expression: what temporaries the call makes
+// Calls a callable that returns a task, and awaits the task in the same expression: the temporaries that the call makes
 // of its arguments live until the task has ended (core/spawn/detail/call_parameters.hpp).
 #pragma once
 #include <hocket/core/spawn/seam/spawn.hpp>
@@ -6,18 +6,18 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// The object that a member function of C is called on: what was stored, or what that leads to.
+// The object of a call of a member function of C: the stored object, or its referent if it is a pointer or a wrapper.
 template <class C, class Stored>
 decltype(auto) object_of(Stored&& stored) {
-  using given = std::remove_cvref_t<Stored>;
-  if constexpr (std::is_base_of_v<C, given>) return std::forward<Stored>(stored);
+  using object = std::remove_cvref_t<Stored>;
+  if constexpr (std::is_base_of_v<C, object>) return std::forward<Stored>(stored);
   else if constexpr (requires { *std::forward<Stored>(stored); }) return *std::forward<Stored>(stored);
   else return stored.get();  // a std::reference_wrapper
 }
 template <class C, class Signature>
 std::type_identity<C> class_of(Signature C::*);
 
-// `Call` is a spawned_call, or a reference to one that outlives the task.
+// `Call` is a spawned_call, or a reference to a spawned_call that outlives the task.
 template <class T, class Call, std::size_t... I>
 task<T> await_plain_call(Call call, std::index_sequence<I...>) {
   auto& parts = call.parts();

@@ -1,5 +1,5 @@
-// The promise of an eager task (coro/eager_task.hpp has the protocol): the word that body and owner meet in, and the
-// first run, on the stack of the code that called it.
+// The promise of an eager task (coro/eager_task.hpp has the protocol): the word that synchronises the body and the
+// owner, and the first run, on the stack of the caller.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/context.hpp>
@@ -9,8 +9,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// How many transfers a body may make on the stack of its caller before it goes through the queue: fewer than a chain on
-// a worker's stack may (transfer_budget), since a fiber's stack is small.
+// The number of transfers of a body on the stack of its caller, before it goes through the queue. It is below
+// transfer_budget, because a fiber's stack is small.
 inline constexpr std::uint16_t eager_budget = 16;
 
 // The part that does not depend on the result.
@@ -22,55 +22,54 @@ class eager_state {
 
   bool ended() const noexcept {
     // ORDER: acquire, pairs with the store and the exchange in end(): the result is visible.
-    return word_.load(std::memory_order_acquire) == over;
+    return word_.load(std::memory_order_acquire) == finished;
   }
   bool awaited() const noexcept {
-    // ORDER: relaxed, pairs with nothing: a check; who owns the task has written it.
+    // ORDER: relaxed, pairs with nothing: a check; the owner has written it.
     return word_.load(std::memory_order_relaxed) == waited_for;
   }
   bool killed() const noexcept { return killed_; }
 
-  // Before all else: the body has the context of the code that calls it. In a fiber it gets one of its own, which is as
-  // that one is now: a fiber's own is changed while the fiber is in a block (core/wait/seam/context_block.hpp).
-  // Throws bad_alloc.
+  // First call. Gives the body the context of its caller. In a fiber the body gets a copy of the context, because the
+  // fiber changes its own in a block (core/wait/seam/context_block.hpp). Throws bad_alloc.
   void inherit(coroutine_header& header);
 
   // The initial suspension: runs the body until it first suspends or ends.
   void run_first(coroutine_header& header, std::coroutine_handle<> body) noexcept;
 
-  // Of the owner, whose handle is null if it is a thread. False: it has ended, do not suspend.
+  // By the owner. `owner` is null for a thread. False: the body has ended, do not suspend.
   [[nodiscard]] bool wait(coroutine_header& header, std::coroutine_handle<> owner) noexcept;
 
-  // Of the owner, when it runs again: its context becomes the current one.
+  // By the resumed owner: its context becomes the current one.
   void woken() noexcept;
 
-  // Of the body, at its end; the frame may be gone afterwards.
+  // By the body, at its end. The owner may destroy the frame at once.
   void end(coroutine_header& header) noexcept;
 
-  // In a catch (...) around the body; or of what ends it early.
-  void note_kill() noexcept;
-  void note_kill(const std::exception_ptr& error) noexcept;
+  // In a catch (...) around the body, or with the error that ends it early.
+  void record_kill() noexcept;
+  void record_kill(const std::exception_ptr& error) noexcept;
 
  private:
-  static constexpr std::uint32_t running = 0, waited_for = 1, over = 2;
+  static constexpr std::uint32_t running = 0, waited_for = 1, finished = 2;
 
   void wake_owner(coroutine_header& header) noexcept;
 
   atomic<std::uint32_t> word_{running};
-  bool killed_ = false;           // the body's, before `over`
-  bool ended_at_once_ = false;    // it never waited
-  context* owner_ctx_ = nullptr;  // the owner's: of one that has waited
-  std::optional<stack_pin> pin_;  // the caller's, in the first run; then the owner's
-  context_ptr ctx_;               // the caller's, that of a block perhaps, for who waits or has failed
+  bool killed_ = false;           // written by the body before `finished`
+  bool ended_at_once_ = false;    // the body never waited
+  context* owner_ctx_ = nullptr;  // the context of an owner that has waited
+  std::optional<stack_pin> pin_;  // used by the caller in the first run, then by the owner
+  context_ptr ctx_;               // holds the caller's context (perhaps of a block), if the body waits or has failed
 };
 
-// Fatal: an eager task that still runs is dropped where nobody can wait for it.
+// Fatal: an eager task that still runs is dropped by code that cannot wait.
 [[noreturn, HOCKET_COLD]] void report_dropped_eager(const coroutine_header& header) noexcept;
 
-// What left a body goes to whoever handles what nobody receives.
+// Passes an exception that no owner receives to on_unhandled.
 [[HOCKET_COLD]] void give_up_error(const coroutine_header& header, std::exception_ptr error) noexcept;
 
-// The body was killed: so is who awaits it, or it learns that the body was stopped.
+// The body was killed. Unwinds the awaiting coroutine if it was killed, too; else throws cancelled.
 [[noreturn, HOCKET_COLD]] void pass_kill_on();
 
 template <class T>
@@ -81,7 +80,7 @@ class eager_promise : public task_promise<T, false> {
     state.inherit(*this);
   }
 
-  // A body waits beside its owner: each of its waits has a room of its own.
+  // A body waits beside its owner, so each of its waits has storage of its own.
   using task_promise<T, false>::await_transform;
   template <class A>
     requires has_awaiter_in_task<A>
@@ -113,18 +112,18 @@ class eager_promise : public task_promise<T, false> {
 
   void unhandled_exception() noexcept {
     task_promise<T, false>::unhandled_exception();
-    state.note_kill();
+    state.record_kill();
   }
 
-  // Its owner is posted, if it waits, and never resumed by whoever ends the body.
+  // A waiting owner is posted. The thread that ends the body never resumes it.
   template <class... Args>
   std::coroutine_handle<> end_here(Args&&... result) {
-    this->keep_early(std::forward<Args>(result)...);
+    this->store_early(std::forward<Args>(result)...);
     state.end(*this);
     return nullptr;
   }
   std::coroutine_handle<> fail_here(std::exception_ptr error) noexcept {
-    state.note_kill(error);
+    state.record_kill(error);
     this->fail_early(std::move(error));
     state.end(*this);
     return nullptr;

@@ -8,7 +8,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// A task, or a callable that returns one when its turn has come.
+// A task, or a callable that returns the task when the child begins.
 template <class Source>
 struct forked_task : std::invoke_result<Source&> {};
 template <class T>
@@ -18,7 +18,7 @@ concept forkable = requires { requires is_task<typename forked_task<Source>::typ
 template <class Source>
 using forked_value = typename forked_task<Source>::type::value_type;
 
-// The awaiter's part that does not depend on the children.
+// The part of the awaiter that does not depend on the children.
 class fork_awaiter : public own_awaiter, protected fork_group {
  public:
   static constexpr bool await_ready() noexcept { return false; }
@@ -29,7 +29,7 @@ class fork_awaiter : public own_awaiter, protected fork_group {
   template <class T>
   using stored = typename task_promise_base<T>::stored;
 
-  // A task as its coroutine alone.
+  // Takes the coroutine out of the task.
   template <class T>
   static handle begin_task(task<T>& child, void* place) {
     static_cast<void>(child.await_ready());  // fatal if it is empty
@@ -37,7 +37,7 @@ class fork_awaiter : public own_awaiter, protected fork_group {
     body.promise().write_to(place);
     return body;
   }
-  // What a child has left in its place.
+  // The result of a child.
   template <class T>
   static auto take(fork_place<stored<T>>& place) -> std::conditional_t<std::is_void_v<T>, no_value, T> {
     if constexpr (std::is_void_v<T>) return {};
@@ -45,7 +45,7 @@ class fork_awaiter : public own_awaiter, protected fork_group {
     else return std::move(place.value());
   }
 
-  // What has not begun when another child has failed.
+  // Discards a child that has not begun, after another child has failed.
   template <class T>
   static void drop_source(task<T>& child) noexcept {
     if (child) std::move(child).discard();
@@ -53,7 +53,7 @@ class fork_awaiter : public own_awaiter, protected fork_group {
   template <class Source>
   static void drop_source(Source&) noexcept {}
 
-  // Where the parent is a stand-in of a task, or no task.
+  // For a parent that is a stand-in, or no task.
   template <class Promise>
   handle begin_apart(std::size_t count, std::coroutine_handle<Promise> parent) {
     if constexpr (has_header<Promise>) return begin_group(count, parent, &parent.promise(), true);

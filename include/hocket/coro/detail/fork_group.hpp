@@ -4,8 +4,8 @@
 // The holder. The children begin one after the other. The *holder* of the group makes a child, puts the rest of the
 // group into its worker's deque (core/thread/seam/fork_deque.hpp) and runs the child at once. When the child has
 // ended:
-//   - If the rest is still in the deque, then the holder takes it back and begins the next child. No other thread knew.
-//   - If the rest was stolen, then the thief is the holder now, and this *branch* of the group is over.
+//   - If the rest is still in the deque, the holder pops it and begins the next child. No other thread has seen it.
+//   - If the rest was stolen, the thief is the holder now, and this *branch* of the group is over.
 // The last child has no rest. When it has ended, the holder *joins*.
 //
 // The join counter is split. The holder counts thefts in steals_, without atomics, because the rest passes from one
@@ -19,13 +19,13 @@
 //   transfer   The child is resumed by a symmetric transfer, and its end transfers to its sibling or parent: ended().
 //   call       The parent is a task, its group has the context of a group above it, and the worker has a deque. Then
 //              await_suspend() of the parent resumes the child as a function call. A child that ends there frees its
-//              own frame and returns. The parent goes on in the same activation, without a dispatch.
+//              own frame and returns. The parent continues in the same activation, without a dispatch.
 //
 // Calls. thread_state::forked_call names the innermost child that runs as a call on this thread.
 //
-//   caller   1. `was` = forked_call; forked_call = the child; resumes it
-//            2. null: the child has ended, its result is in place, its frame is freed. Goes on
-//            3. else: the child has left. forked_call = `was`; "the parent stays suspended"
+//   caller   1. `outer` = forked_call; forked_call = the child; resumes it
+//            2. null: the child has ended, its result is in place, its frame is freed. The parent continues
+//            3. else: the child has left. forked_call = `outer`; "the parent stays suspended"
 //   child    at its end, if forked_call names the child: forked_call = null; final_suspend does not suspend, so the
 //            frame is freed
 //
@@ -34,13 +34,13 @@
 // groups is in the deque, and the worker begins it from there.
 //
 // Hazards.
-//   - A frame after a leave. If a caller touched its parent's frame or the group after a child has left, then it would
-//     race with another thread that resumes the parent. Prevented: in case 3 a caller uses thread_state and `was` only.
+//   - A frame after a leave. If a caller touched its parent's frame or the group after a child has left, it would race
+//     with another thread that resumes the parent. Prevented: in case 3 a caller uses thread_state and `outer` only.
 //     Clang before 19 may inline await_suspend() and keep its variables in the parent's frame. Hence it is not inlined.
 //   - A stale name. If a child ends elsewhere and a new frame takes its address while forked_call still names it, then
 //     the new frame would end as a call. Prevented: after a child has left by a wait of ours, nothing begins on that
-//     stack until its caller has restored `was`. A child that waits for something foreign, fails or ends early is named
-//     no more (leave_forked_call()).
+//     stack until its caller has restored `outer`. A child that waits for a foreign awaitable, fails or ends early
+//     clears forked_call (leave_forked_call()).
 //   - Stack. A level takes about 160 bytes of the worker's stack with optimisation, 1 KB with sanitizers. Each level
 //     takes one of the budget (256, or 16 on the stack of an eager task's caller). A coroutine that is resumed on this
 //     stack gets the rest of the budget, also behind a foreign coroutine (task_chain::start_alone()). At zero the
@@ -50,10 +50,10 @@
 //     through the deque.
 //
 // The context. Children run beside each other, so they have no strand of their own (core/context.hpp): the outermost
-// group makes one context for all groups below. Code of that context goes on wherever its children end. A parent that
-// must not move (a fiber, a child of a when_all, a foreign coroutine) is posted to its home.
+// group makes one context for all groups below. Code of that context continues on the thread where its children end. A
+// parent that must not move (a fiber, a child of a when_all, a foreign coroutine) is posted to its home.
 //
-// Without a deque (on a plain thread), or without memory for it, the holder keeps the rest to itself: the children run
+// Without a deque (on a plain thread), or without memory for it, no other thread can take the rest: the children run
 // one after the other.
 //
 // A child writes its result to its place in the parent's frame (fork_place.hpp), its exception to the group. Its frame
@@ -62,10 +62,10 @@
 // Access.
 //   next_, steals_                  the holder
 //   failed_, balance_               any branch
-//   lost_, losses_                  any branch, under losing_
-//   hand_                           begin_by_hand(), and the thread that resumes the parent
-//   special_, work_                 begin_group() and begin_by_hand(), then the thread that resumes the parent
-//   everything else                 constant from the beginning of the group to the resumption of the parent
+//   lost_, losses_                  any branch, under losses_mutex_
+//   unscheduled_                    begin_unscheduled(), and the thread that resumes the parent
+//   special_, work_                 begin_group() and begin_unscheduled(), then the thread that resumes the parent
+//   all other members               constant from the beginning of the group to the resumption of the parent
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/mutex.hpp>
@@ -88,8 +88,8 @@ class fork_group : private fork_entry {
  protected:
   using handle = std::coroutine_handle<>;
 
-  // Makes child number `index`, which writes to its place; the holder calls it, once for each. Null: not_made() was
-  // told why.
+  // Makes child number `index`, which writes to its place. The holder calls it once for each child. Null: it has called
+  // make_failed().
   using maker = handle (*)(fork_group& self, std::size_t index) noexcept;
   explicit fork_group(maker make) noexcept : fork_entry{&begin_rest}, make_(make) {
     if constexpr (debug_checks) begun_ = false;
@@ -100,14 +100,14 @@ class fork_group : private fork_entry {
       ctx_->release();
   }
 
-  // To be called by the maker in a handler. `place`: among the places of the group, in the order of the children.
-  void not_made(const void* place) noexcept { fail(place, std::current_exception()); }
+  // By the maker, in a handler. `place`: the place of the child. The addresses are in the order of the children.
+  void make_failed(const void* place) noexcept { fail(place, std::current_exception()); }
 
   // Begins the first of `count` children. The parent stays suspended. `above`: its header; null if it has none.
   // `migrates`: it may be resumed wherever its children end. Throws bad_alloc.
   handle begin_group(std::size_t count, handle parent, coroutine_header* above, bool migrates);
-  // When the parent runs again. Rethrows the exception of the first failed child, or unwinds a killed parent;
-  // before that, drop() is called, for children that were given and have not begun.
+  // By the resumed parent. Rethrows the exception of the first failed child, or unwinds a killed parent. Before that it
+  // calls drop(), for the children that have not begun.
   template <class Drop>
   [[HOCKET_ALWAYS_INLINE]] void end_group(Drop drop) {
     if constexpr (debug_checks) begun_ = false;
@@ -118,70 +118,70 @@ class fork_group : private fork_entry {
   }
 
   // --- children as calls
-  enum class turn : std::uint8_t { next, parent, nobody };  // the coroutine that runs next on this stack
+  enum class turn : std::uint8_t { next, parent, none };  // the coroutine that runs next on this stack
 
   struct caller {
-    thread_state& here;
-    const coroutine_header* was;
+    thread_state& thread;
+    const coroutine_header* outer;
     std::uint16_t budget;
   };
-  static bool can_call(const thread_state& here, const coroutine_header& above) noexcept {
-    return !portable_build && above.ctx && above.ctx->forks() && above.budget != 0 && here.seat.forks;
+  static bool can_call(const thread_state& thread, const coroutine_header& above) noexcept {
+    return !portable_build && above.ctx && above.ctx->forks() && above.budget != 0 && thread.seat.forks;
   }
-  // Whether so many children may be called now. If not, the group that begins next goes through the deque.
-  static constexpr std::int32_t calls_between_looks = 256;
-  [[HOCKET_ALWAYS_INLINE]] static bool may_call(thread_state& here, std::int32_t children) noexcept {
-    here.calls_left -= children;
-    return here.calls_left >= 0 || look_around(here);
+  // Whether so many children may be called now. If not, the next group begins through the deque.
+  static constexpr std::int32_t calls_per_renewal = 256;
+  [[HOCKET_ALWAYS_INLINE]] static bool may_call(thread_state& thread, std::int32_t children) noexcept {
+    thread.calls_left -= children;
+    return thread.calls_left >= 0 || renew_calls(thread);
   }
   // `above` has no budget left for a call.
   static bool is_late(coroutine_header& above) noexcept {
     above.budget = 0;
     return true;
   }
-  // If it cannot call: whether the parent stays suspended.
+  // Begins the group without calls. Returns whether the parent stays suspended.
   [[HOCKET_NOINLINE, HOCKET_COLD]] bool begin_by_transfer(std::size_t count, handle parent, coroutine_header& above);
-  [[HOCKET_ALWAYS_INLINE]] caller begin_calls(thread_state& here, std::size_t count, handle parent,
+  [[HOCKET_ALWAYS_INLINE]] caller begin_calls(thread_state& thread, std::size_t count, handle parent,
                                               coroutine_header& above) noexcept {
     set(count, parent);
     ctx_ = above.ctx;
-    return {here, here.forked_call, static_cast<std::uint16_t>(above.budget - 1)};
+    return {thread, thread.forked_call, static_cast<std::uint16_t>(above.budget - 1)};
   }
   // Instead of child number `next`, at which the calls are used up.
-  turn call_later(const caller& by, std::size_t next) noexcept;
+  turn call_later(const caller& origin, std::size_t next) noexcept;
   // Runs a child that has a rest, which begins with number `next`.
-  [[HOCKET_ALWAYS_INLINE]] turn call(const caller& by, handle child, std::size_t next) noexcept {
+  [[HOCKET_ALWAYS_INLINE]] turn call(const caller& origin, handle child, std::size_t next) noexcept {
     if (!child) [[unlikely]]
-      return go_on_without(by);
-    coroutine_header& header = prepare(child, by.budget, task_flag::forked);
+      return continue_without_child(origin);
+    coroutine_header& header = prepare(child, origin.budget, task_flag::forked);
     next_ = next;
-    fork_deque& forks = *by.here.seat.forks;
+    fork_deque& forks = *origin.thread.seat.forks;
     if (!forks.try_push(*this)) [[unlikely]]
-      return call_crowded(by, child);
+      return call_crowded(origin, child);
     if (forks.wanted()) [[unlikely]]
-      offer(by.here);
-    if (!run(by, child, header)) [[unlikely]]
-      return turn::nobody;
-    const auto got = forks.try_pop_if(*this);
-    if (got != fork_deque::popped::taken) [[unlikely]]
-      return go_on_beside_thief(by, got);
+      offer(origin.thread);
+    if (!run(origin, child, header)) [[unlikely]]
+      return turn::none;
+    const auto result = forks.try_pop_if(*this);
+    if (result != fork_deque::popped::taken) [[unlikely]]
+      return continue_after_theft(origin, result);
     return turn::next;
   }
-  [[HOCKET_ALWAYS_INLINE]] turn call_last(const caller& by, handle child) noexcept {
+  [[HOCKET_ALWAYS_INLINE]] turn call_last(const caller& origin, handle child) noexcept {
     if (!child) [[unlikely]]
-      return go_on_without(by);
-    coroutine_header& header = prepare(child, by.budget, task_flag::forked | task_flag::last_fork);
-    if (!run(by, child, header)) [[unlikely]]
-      return turn::nobody;
-    by.here.forked_call = by.was;
+      return continue_without_child(origin);
+    coroutine_header& header = prepare(child, origin.budget, task_flag::forked | task_flag::last_fork);
+    if (!run(origin, child, header)) [[unlikely]]
+      return turn::none;
+    origin.thread.forked_call = origin.outer;
     return turn::parent;
   }
 
  private:
-  // All that children leave beside their results.
+  // The frames and the exception that children leave.
   struct losses {
-    coroutine_header* kept = nullptr;  // frames of children that ended early
-    const void* place = nullptr;       // of the child that threw `error`
+    coroutine_header* early_frames = nullptr;  // frames of children that ended early
+    const void* place = nullptr;               // of the child that threw `error`
     std::exception_ptr error;
   };
 
@@ -193,9 +193,9 @@ class fork_group : private fork_entry {
     if constexpr (debug_checks) begun_ = true;
   }
   void make_context(context& above);
-  // The link of a child to its group: a runnable's `next` means nothing outside of a queue.
+  // The link of a child to its group, in the `next` of a runnable that is in no queue.
   runnable* as_link() noexcept { return reinterpret_cast<runnable*>(this); }
-  static fork_group& of(coroutine_header& child) noexcept {
+  static fork_group& group_of(coroutine_header& child) noexcept {
     return *reinterpret_cast<fork_group*>(child.continuation.next);
   }
   [[HOCKET_ALWAYS_INLINE]] coroutine_header& prepare(handle child, std::uint16_t budget, std::uint8_t flags) noexcept {
@@ -207,44 +207,45 @@ class fork_group : private fork_entry {
     header.ctx = ctx_;
     return header;
   }
-  // Whether it has ended. If not, this group may be gone.
-  [[HOCKET_ALWAYS_INLINE]] static bool run(const caller& by, handle child, const coroutine_header& header) noexcept {
-    by.here.forked_call = &header;
+  // Whether the child has ended. If not, this group may be destroyed already.
+  [[HOCKET_ALWAYS_INLINE]] static bool run(const caller& origin, handle child,
+                                           const coroutine_header& header) noexcept {
+    origin.thread.forked_call = &header;
     child.resume();
-    if (!by.here.forked_call) [[likely]]
+    if (!origin.thread.forked_call) [[likely]]
       return true;
-    by.here.forked_call = by.was;
+    origin.thread.forked_call = origin.outer;
     return false;
   }
 
-  // The rare turns of call(): out of line, and static where the group may be gone.
-  bool begin_by_hand(thread_state& here, std::size_t count, handle parent, coroutine_header& above);
-  static bool look_around(thread_state& here) noexcept;
-  static void offer(thread_state& here) noexcept;
-  turn call_crowded(const caller& by, handle child) noexcept;
-  turn go_on_without(const caller& by) noexcept;
-  turn go_on_beside_thief(const caller& by, fork_deque::popped got) noexcept;
-  static turn go_on_by(handle parent, handle next) noexcept;
+  // The rare cases of call(): out of line, and static if the group may be destroyed already.
+  bool begin_unscheduled(thread_state& thread, std::size_t count, handle parent, coroutine_header& above);
+  static bool renew_calls(thread_state& thread) noexcept;
+  static void offer(thread_state& thread) noexcept;
+  turn call_crowded(const caller& origin, handle child) noexcept;
+  turn continue_without_child(const caller& origin) noexcept;
+  turn continue_after_theft(const caller& origin, fork_deque::popped result) noexcept;
+  static turn continue_with(handle parent, handle next) noexcept;
   static void forget_call(const coroutine_header& child) noexcept;
 
-  handle publish_rest(thread_state& here, handle child) noexcept;
+  handle publish_rest(thread_state& thread, handle child) noexcept;
   handle make_next(std::uint16_t budget) noexcept;
-  handle begin_next(thread_state& here, std::uint16_t budget) noexcept;
-  handle begin_later(thread_state& here) noexcept;
-  handle go_on(thread_state& here, std::uint16_t budget) noexcept;
-  handle end_branch(thread_state& here, std::uint16_t budget) noexcept;
-  handle join(thread_state& here, std::uint16_t budget) noexcept;
-  handle resume_parent(thread_state& here, std::uint16_t budget) noexcept;
-  handle bounce(handle to, executor& on) noexcept;
+  handle begin_next(thread_state& thread, std::uint16_t budget) noexcept;
+  handle begin_later(thread_state& thread) noexcept;
+  handle continue_group(thread_state& thread, std::uint16_t budget) noexcept;
+  handle end_branch(thread_state& thread, std::uint16_t budget) noexcept;
+  handle join(thread_state& thread, std::uint16_t budget) noexcept;
+  handle resume_parent(thread_state& thread, std::uint16_t budget) noexcept;
+  handle bounce(handle target, executor& home) noexcept;
   void fail(const void* place, std::exception_ptr error) noexcept;
-  void keep(coroutine_header& child) noexcept;
+  void defer_destroy(coroutine_header& child) noexcept;
   losses& open_losses() noexcept;
   std::exception_ptr take_error() noexcept;
   void end_specially();
   void expect_first() const noexcept;
   void expect_over() const noexcept;
 
-  context* outer_ = nullptr;  // if this is the outermost group: the parent's; then ctx_ is held
+  context* outer_ = nullptr;  // of the outermost group: the parent's context; then the group holds ctx_
   const maker make_;
   context* ctx_;      // the children's
   std::size_t next_;  // the child that is made next
@@ -253,16 +254,16 @@ class fork_group : private fork_entry {
   executor* parent_home_;  // unless the parent migrates
   std::int32_t steals_ = 0;
   atomic<std::int32_t> balance_{0};
-  thread_mutex losing_;
-  bool special_ = false;    // there is more to do at the end than to take the results
-  bool posted_ = false;     // the parent came out of a queue
-  bool migrates_ = true;    // the parent goes on wherever the last child ends
-  bool has_header_ = true;  // the parent
+  thread_mutex losses_mutex_;
+  bool special_ = false;    // end_group() has more to do than to take the results
+  bool posted_ = false;     // the parent was posted
+  bool migrates_ = true;    // the parent continues on the thread where the last child ends
+  bool has_header_ = true;  // the parent has a header
   atomic<bool> failed_{false};
-  bool lost_ = false;  // losses_ is there
-  enum class by_hand : std::uint8_t { no, running, left, ended };
-  atomic<by_hand> hand_{by_hand::no};  // if special_: without an executor
-  bool begun_;                         // level debug
+  bool lost_ = false;  // losses_ is constructed
+  enum class unscheduled : std::uint8_t { no, running, suspended, ended };
+  atomic<unscheduled> unscheduled_{unscheduled::no};  // if special_: without an executor
+  bool begun_;                                        // level debug
   union {
     losses losses_;
   };

@@ -1,4 +1,4 @@
-// The awaiter of fork_join(): children that are known when compiling, tasks or callables.
+// The awaiter of fork_join() of a pack: the number of children is known at compile time. They are tasks or callables.
 #pragma once
 #include <hocket/coro/detail/fork_awaiter.hpp>
 #include <tuple>
@@ -8,7 +8,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // Each source beside the place of its result: the places lie in the order of the children.
 template <class Source>
 struct fork_part {
-  explicit fork_part(Source&& from) : source(std::move(from)) {}
+  explicit fork_part(Source&& value) : source(std::move(value)) {}
   Source source;
   fork_place<typename task_promise_base<forked_value<Source>>::stored> place;
 };
@@ -53,21 +53,21 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_pack
 
   template <std::size_t... Is>
   [[HOCKET_ALWAYS_INLINE]] bool begin(fork_group::handle parent, coroutine_header& above, std::index_sequence<Is...>) {
-    thread_state& here = this_thread();
-    if (!this->can_call(here, above)) [[unlikely]]
+    thread_state& thread = this_thread();
+    if (!this->can_call(thread, above)) [[unlikely]]
       return this->begin_by_transfer(count, parent, above);
-    if (!this->may_call(here, static_cast<std::int32_t>(count))) [[unlikely]]
+    if (!this->may_call(thread, static_cast<std::int32_t>(count))) [[unlikely]]
       return this->is_late(above) && this->begin_by_transfer(count, parent, above);
-    const auto by = this->begin_calls(here, count, parent, above);
-    auto then = fork_group::turn::next;
-    static_cast<void>((((then = call_child<Is>(by)) == fork_group::turn::next) && ...));
-    return then != fork_group::turn::parent;
+    const auto origin = this->begin_calls(thread, count, parent, above);
+    auto result = fork_group::turn::next;
+    static_cast<void>((((result = call_child<Is>(origin)) == fork_group::turn::next) && ...));
+    return result != fork_group::turn::parent;
   }
   template <std::size_t I>
-  [[HOCKET_ALWAYS_INLINE]] fork_group::turn call_child(const fork_group::caller& by) noexcept {
+  [[HOCKET_ALWAYS_INLINE]] fork_group::turn call_child(const fork_group::caller& origin) noexcept {
     const auto child = make<I>(*this);
-    if constexpr (I + 1 == count) return this->call_last(by, child);
-    else return this->call(by, child, I + 1);
+    if constexpr (I + 1 == count) return this->call_last(origin, child);
+    else return this->call(origin, child, I + 1);
   }
 
   template <std::size_t I>
@@ -81,7 +81,7 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_pack
         auto child = part.source();
         return self.begin_task(child, &part.place);
       } catch (...) {
-        self.not_made(&part.place);
+        self.make_failed(&part.place);
         return nullptr;
       }
     }
@@ -91,9 +91,9 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_pack
   }
   template <std::size_t... Is>
   static fork_group::handle make_number(fork_pack& self, std::size_t index, std::index_sequence<Is...>) noexcept {
-    fork_group::handle made;
-    static_cast<void>(((Is == index ? (made = make<Is>(self), true) : false) || ...));
-    return made;
+    fork_group::handle child;
+    static_cast<void>(((Is == index ? (child = make<Is>(self), true) : false) || ...));
+    return child;
   }
   template <std::size_t... Is>
   void drop(std::index_sequence<Is...>) noexcept {

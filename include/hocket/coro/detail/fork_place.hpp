@@ -1,7 +1,7 @@
-// Where a forked child writes its result: memory of its parent.
+// The place of a forked child's result, in memory of its parent.
 //
-// A result that is trivially destroyed needs no mark. Any other is marked as present, so that it is destroyed when a
-// sibling has failed. Who writes: the child, once. Who reads: the parent, when the group has joined.
+// The child writes it once. The parent reads it after the group has joined. A result that is not trivially destructible
+// is marked as present, so that it is destroyed after the failure of a sibling.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <new>
@@ -38,9 +38,9 @@ class fork_place<Stored> {
   }
   template <class... Args>
   static void fill(void* place, Args&&... args) {
-    auto& own = *static_cast<fork_place*>(place);
-    ::new (static_cast<void*>(std::addressof(own.value_))) Stored(std::forward<Args>(args)...);
-    own.full_ = true;
+    auto& target = *static_cast<fork_place*>(place);
+    ::new (static_cast<void*>(std::addressof(target.value_))) Stored(std::forward<Args>(args)...);
+    target.full_ = true;
   }
   Stored& value() noexcept { return value_; }
 

@@ -1,4 +1,4 @@
-// The awaiters of fork_join() of a vector, and of fork_each(): children of one type, as many as there are.
+// The awaiters of fork_join() of a vector, and of fork_each(): children of one type, their number known at run time.
 #pragma once
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/coro/detail/fork_awaiter.hpp>
@@ -7,7 +7,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Children of one type, as many as there are. `Derived` has `handle make(std::size_t index) noexcept`.
+// Children of one type. `Derived` has `handle make(std::size_t index) noexcept`.
 template <class Derived>
 class fork_row : public fork_awaiter {
  public:
@@ -35,31 +35,32 @@ class fork_row : public fork_awaiter {
     return count_ <= charged_at_once ? begin_few(parent, above) : begin_many(parent, above);
   }
   [[HOCKET_ALWAYS_INLINE]] bool begin_few(fork_group::handle parent, coroutine_header& above) {
-    thread_state& here = this_thread();
-    if (!this->can_call(here, above)) [[unlikely]]
+    thread_state& thread = this_thread();
+    if (!this->can_call(thread, above)) [[unlikely]]
       return this->begin_by_transfer(count_, parent, above);
-    if (!this->may_call(here, static_cast<std::int32_t>(count_))) [[unlikely]]
+    if (!this->may_call(thread, static_cast<std::int32_t>(count_))) [[unlikely]]
       return this->is_late(above) && this->begin_by_transfer(count_, parent, above);
-    const auto by = this->begin_calls(here, count_, parent, above);
+    const auto origin = this->begin_calls(thread, count_, parent, above);
     const std::size_t last = count_ - 1;
     for (std::size_t i = 0; i != last; ++i) {
-      const auto then = this->call(by, derived().make(i), i + 1);
-      if (then != fork_group::turn::next) [[unlikely]]
-        return then != fork_group::turn::parent;
+      const auto result = this->call(origin, derived().make(i), i + 1);
+      if (result != fork_group::turn::next) [[unlikely]]
+        return result != fork_group::turn::parent;
     }
-    return this->call_last(by, derived().make(last)) != fork_group::turn::parent;
+    return this->call_last(origin, derived().make(last)) != fork_group::turn::parent;
   }
-  // Looks around between its children.
+  // Renews the number of calls between its children.
   [[HOCKET_NOINLINE]] bool begin_many(fork_group::handle parent, coroutine_header& above) {
-    thread_state& here = this_thread();
-    if (!this->can_call(here, above)) return this->begin_by_transfer(count_, parent, above);
-    const auto by = this->begin_calls(here, count_, parent, above);
+    thread_state& thread = this_thread();
+    if (!this->can_call(thread, above)) return this->begin_by_transfer(count_, parent, above);
+    const auto origin = this->begin_calls(thread, count_, parent, above);
     const std::size_t last = count_ - 1;
     for (std::size_t i = 0; i != last; ++i) {
-      auto then = this->may_call(here, 1) ? this->call(by, derived().make(i), i + 1) : this->call_later(by, i);
-      if (then != fork_group::turn::next) return then != fork_group::turn::parent;
+      auto result =
+          this->may_call(thread, 1) ? this->call(origin, derived().make(i), i + 1) : this->call_later(origin, i);
+      if (result != fork_group::turn::next) return result != fork_group::turn::parent;
     }
-    return this->call_last(by, derived().make(last)) != fork_group::turn::parent;
+    return this->call_last(origin, derived().make(last)) != fork_group::turn::parent;
   }
   static fork_group::handle make_any(fork_group& group, std::size_t index) noexcept {
     return static_cast<Derived&>(static_cast<fork_row&>(group)).make(index);
@@ -84,7 +85,7 @@ class fork_results {
   vector take() {
     vector results;
     results.reserve(places_.size());
-    for (auto& one : places_) results.push_back(std::move(one.value()));
+    for (auto& slot : places_) results.push_back(std::move(slot.value()));
     return results;
   }
 
@@ -107,7 +108,7 @@ class fork_results<T> {
  private:
   vector results_;
 };
-// Nothing; a place stands for the order alone.
+// No results. A place has the order of its child only.
 template <>
 class fork_results<void> {
  public:
@@ -139,14 +140,14 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_vect
   [[no_unique_address]] fork_results<T> results_;
 };
 
-// Calls f(index) when a child's turn has come.
+// Calls f(index) when child `index` begins.
 template <class F, class Results>
 class [[nodiscard("what is forked does nothing until it is awaited")]] fork_calls final
     : public fork_row<fork_calls<F, Results>> {
  public:
   template <class... To>
-  fork_calls(F&& f, std::size_t count, To... to)
-      : fork_row<fork_calls>(count), f_(std::move(f)), results_(count, to...) {}
+  fork_calls(F&& f, std::size_t count, To... target)
+      : fork_row<fork_calls>(count), f_(std::move(f)), results_(count, target...) {}
   auto await_resume() {
     this->end([] {});
     return results_.take();
@@ -160,7 +161,7 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_call
       auto child = f_(index);
       return this->begin_task(child, place);
     } catch (...) {
-      this->not_made(place);
+      this->make_failed(place);
       return nullptr;
     }
   }
@@ -169,31 +170,31 @@ class [[nodiscard("what is forked does nothing until it is awaited")]] fork_call
   [[no_unique_address]] Results results_;
 };
 
-// Elements of somebody else's array, which are assigned when all are there, or written by the children.
+// Elements of an array of the caller: assigned after the join, or written by the children.
 template <class T>
 class fork_results_to {
  public:
-  fork_results_to(std::size_t count, std::span<T> to) : results_(count), to_(to) {}
+  fork_results_to(std::size_t count, std::span<T> target) : results_(count), target_(target) {}
   void* place(std::size_t index) noexcept { return results_.place(index); }
   void take() {
-    auto to = to_.begin();
-    for (auto&& one : results_.take()) *to++ = std::move(one);
+    auto target = target_.begin();
+    for (auto&& result : results_.take()) *target++ = std::move(result);
   }
 
  private:
   fork_results<T> results_;
-  std::span<T> to_;
+  std::span<T> target_;
 };
 template <class T>
   requires written_in_place<T>
 class fork_results_to<T> {
  public:
-  fork_results_to(std::size_t, std::span<T> to) noexcept : to_(to.data()) {}
-  void* place(std::size_t index) noexcept { return to_ + index; }
+  fork_results_to(std::size_t, std::span<T> target) noexcept : target_(target.data()) {}
+  void* place(std::size_t index) noexcept { return target_ + index; }
   static void take() noexcept {}
 
  private:
-  T* to_;
+  T* target_;
 };
 
 }}}  // namespace hocket::detail

@@ -1,17 +1,17 @@
-// Where the frames of hocket's coroutine functions come from: frame memory, or an allocator of the caller's.
+// The memory of the frames of hocket's coroutine functions: frame memory, or an allocator of the caller.
 //
-// As with std::generator, a coroutine function whose first parameters are (std::allocator_arg_t, Alloc, ...), after the
-// object of a member function or lambda, gets its frame from that allocator:
+// As with std::generator, a coroutine function that has (std::allocator_arg_t, Alloc, ...) as its first parameters,
+// after the object of a member function or lambda, gets its frame from that allocator:
 //
 //   task<int> parse(std::allocator_arg_t, pool_allocator, std::string_view text);
 //   auto t = parse(std::allocator_arg, pool, "...");
 //
-// The choice is made by the parameter types, through std::coroutine_traits: such a function has another promise type
-// (a derived one), so that functions without an allocator pay nothing for the possibility. Any allocator will do; a
-// stateful one is kept behind the frame.
+// The parameter types decide, through std::coroutine_traits: a function with an allocator has another promise type, a
+// derived one. So functions without an allocator pay nothing. Any allocator is possible; a stateful one is stored
+// behind the frame.
 //
-// A frame is aligned like memory from operator new, and no compiler in use tells operator new that it ought to be more
-// (docs/decisions/019-alignment-of-frames.md). So parameters by value that want more are refused, by the same traits.
+// A frame is aligned like memory from operator new, and no supported compiler passes a stricter alignment to operator
+// new (docs/decisions/019-alignment-of-frames.md). So the same traits refuse over-aligned parameters by value.
 #pragma once
 #include <hocket/core/frame_memory.hpp>
 #include <coroutine>
@@ -35,7 +35,7 @@ struct recycled_frame_by_call {
   static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame_by_call(frame, bytes); }
 };
 
-// Allocates in units of the strictest fundamental alignment, which is what a frame needs.
+// Allocates in units of the strictest fundamental alignment, which a frame needs.
 struct alignas(__STDCPP_DEFAULT_NEW_ALIGNMENT__) frame_unit {
   std::byte bytes[__STDCPP_DEFAULT_NEW_ALIGNMENT__];
 };
@@ -47,8 +47,8 @@ constexpr std::size_t frame_units(std::size_t bytes) noexcept {
 template <class... Types>
 struct parameter_list {};
 
-// Promise, with its frames from an Alloc. The frame comes first, so that it is where the compiler expects it. The
-// parameter types of the coroutine function are part of the type because operator new is called with them; as a
+// Promise, with its frames from an Alloc. The frame is at the beginning, where the compiler expects it. The parameter
+// types of the coroutine function are part of the type because operator new is called with them; as a
 // template it would make g++ warn of an operator delete that does not match.
 template <class Promise, class Alloc, class Before, class After>
 class allocated_frame;
@@ -59,19 +59,19 @@ class allocated_frame<Promise, Alloc, parameter_list<Before...>, parameter_list<
   using traits = std::allocator_traits<allocator>;
   static_assert(std::is_same_v<typename traits::pointer, frame_unit*>,
                 "allocators with fancy pointers cannot hold a coroutine frame: use one whose pointer is T*");
-  // Else it must be kept to free the frame: nobody knows it any more when operator delete is called.
+  // A stateful allocator is stored to free the frame: operator delete has no other way to get it.
   static constexpr bool stateless = traits::is_always_equal::value && std::is_default_constructible_v<allocator>;
   static_assert(alignof(allocator) <= alignof(frame_unit), "over-aligned allocators are not supported");
 
   static constexpr std::size_t total_units(std::size_t bytes) noexcept {
     return frame_units(bytes) + (stateless ? 0 : frame_units(sizeof(allocator)));
   }
-  static allocator* kept_behind(void* frame, std::size_t bytes) noexcept {
+  static allocator* allocator_behind(void* frame, std::size_t bytes) noexcept {
     return reinterpret_cast<allocator*>(static_cast<frame_unit*>(frame) + frame_units(bytes));
   }
   static void* allocate(std::size_t bytes, allocator source) {
     frame_unit* frame = traits::allocate(source, total_units(bytes));
-    if constexpr (!stateless) ::new (kept_behind(frame, bytes)) allocator(std::move(source));
+    if constexpr (!stateless) ::new (allocator_behind(frame, bytes)) allocator(std::move(source));
     return frame;
   }
 
@@ -80,7 +80,7 @@ class allocated_frame<Promise, Alloc, parameter_list<Before...>, parameter_list<
                             const Alloc& source, const std::remove_reference_t<After>&...) {
     return allocate(bytes, allocator(source));
   }
-  // Clang passes the object of a member function, but not that of a lambda.
+  // Clang passes the object of a member function, but not the object of a lambda.
   static void* operator new(std::size_t bytes, std::allocator_arg_t, const Alloc& source,
                             const std::remove_reference_t<After>&...)
     requires(sizeof...(Before) > 0)
@@ -92,15 +92,15 @@ class allocated_frame<Promise, Alloc, parameter_list<Before...>, parameter_list<
       allocator source;
       traits::deallocate(source, static_cast<frame_unit*>(frame), total_units(bytes));
     } else {
-      allocator* kept = kept_behind(frame, bytes);
-      allocator source(std::move(*kept));
-      kept->~allocator();
+      allocator* stored = allocator_behind(frame, bytes);
+      allocator source(std::move(*stored));
+      stored->~allocator();
       traits::deallocate(source, static_cast<frame_unit*>(frame), total_units(bytes));
     }
   }
 };
 
-// What hocket's coroutine functions return: those whose promise has its frames from here.
+// A return type of hocket's coroutine functions: its promise gets its frames from this header.
 template <class R>
 concept framed_coroutine = std::is_base_of_v<recycled_frame, typename R::promise_type> ||
                            std::is_base_of_v<recycled_frame_by_call, typename R::promise_type>;

@@ -1,11 +1,11 @@
-// The promise of a generator: the value that it offers, and its place among the generators that it is nested with.
+// The promise of a generator: the value that it offers, and its links to nested generators.
 //
 // Nested generators. `co_yield elements_of(inner)` suspends the outer body and makes `inner` the leaf of the outermost
 // generator, the root. Only the leaf runs, and only the reader of the root resumes it: a value costs the same at any
-// depth. (The links are those of P2502 and of cppcoro's recursive_generator: each body knows its root and its parent,
-// the root knows the leaf.) Neither going down nor coming up is a transfer from body to body. The body returns to the
-// reader, which finds no value there, looks at the root for the leaf, and resumes that: a loop, so no depth can
-// overflow the stack, whatever the compiler makes of tail calls. For the same reason destruction begins at the leaf.
+// depth. (The links are as in P2502 and in cppcoro's recursive_generator: each body knows its root and its parent, the
+// root knows the leaf.) Neither step, down or up, is a transfer from body to body. The body returns to the reader,
+// which finds no value, reads the leaf from the root, and resumes it. This is a loop, so no depth can overflow the
+// stack, even if the compiler makes no tail calls. For the same reason destruction begins at the leaf.
 //
 // The links lie in fields of coroutine_header that a generator has no other use for:
 //
@@ -49,9 +49,9 @@ inline constexpr bool yields_small_copies<T&&> =
 template <class T>
 inline constexpr bool yields_small_copies<T&> = false;
 
-// How the body stands is all in has_value(): true while the body waits at a co_yield, false before the first resume,
-// while the body runs or waits for a nested one, and after its end. So the loop of the reader tests one word for the
-// end, and the same word finds ++ at the end and ++ from inside.
+// has_value() has the state of the body: true while the body waits at a co_yield, false before the first resume, while
+// the body runs or waits for a nested one, and after its end. So the loop of the reader tests one word for the end, and
+// the same word detects ++ at the end and ++ from inside.
 template <class Yielded>
 class yielded_value : public coroutine_header {
   using object = std::remove_reference_t<Yielded>;
@@ -117,7 +117,7 @@ class yielded_value<Yielded> : public coroutine_header {
   };
 };
 
-// What a range gives.
+// The reference type of a range.
 namespace range_access {
 using std::begin;
 template <class Range>
@@ -152,8 +152,8 @@ class generator_promise : public yielded_value<Yielded>, public recycled_frame_b
   template <class Range>
   nested yield_value(elements_of<Range> all) {
     static_assert(!is_lvalue_generator<Range>, "hocket: elements_of takes a generator over: elements_of(std::move(g))");
-    using given = range_access::reference<std::remove_reference_t<Range>>;
-    static_assert(std::is_convertible_v<given, Yielded> || yields_converted<given>,
+    using element = range_access::reference<std::remove_reference_t<Range>>;
+    static_assert(std::is_convertible_v<element, Yielded> || yields_converted<element>,
                   "hocket: elements_of(range): what the range gives does not convert to what the generator yields");
     auto&& range = all.range();
     return nested(each_of<Yielded>(range).release());
@@ -173,15 +173,15 @@ class generator_promise : public yielded_value<Yielded>, public recycled_frame_b
     return {};
   }
 
-  // By the reader: runs the leaf. If it has no value then, find_value() has to go on.
+  // By the reader: runs the leaf. If the leaf has no value then, find_value() continues.
   void next(handle_type leaf) {
     this->clear();
     leaf.resume();
   }
   generator_promise& root() noexcept { return continuation.next ? *link().root_ : *this; }
 
-  // Of a root, by the reader: runs whatever has become the leaf until one has a value. Gives that leaf, or the root at
-  // its end. It takes and gives references, because g++ keeps handles on the stack.
+  // Of a root, by the reader: runs the current leaf until a leaf has a value. Returns that leaf, or the root at its
+  // end. It takes and returns references, because g++ keeps handles on the stack.
   [[HOCKET_NOINLINE]] generator_promise& find_value() {
     for (;;) {
       generator_promise& leaf = this->leaf();
@@ -220,7 +220,7 @@ class generator_promise : public yielded_value<Yielded>, public recycled_frame_b
 };
 
 // The awaiter of elements_of: owns the inner body while the outer one waits for its end. It is a runnable only so that
-// `continuation.next` can point to it; it stands in no queue.
+// `continuation.next` can point to it; it is in no queue.
 template <class Yielded>
 class generator_promise<Yielded>::nested : public runnable {
  public:
@@ -235,15 +235,15 @@ class generator_promise<Yielded>::nested : public runnable {
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> outer) noexcept {
     generator_promise& parent = outer.promise();
-    generator_promise& mine = inner_.promise();
-    expects(!(mine.flags & header_flag::started), "elements_of was given a generator that was begun",
+    generator_promise& inner = inner_.promise();
+    expects(!(inner.flags & header_flag::started), "elements_of was given a generator that was begun",
             "hand it over before its begin()");
-    mine.flags |= header_flag::started;
-    mine.continuation = {this, outer, nullptr};
+    inner.flags |= header_flag::started;
+    inner.continuation = {this, outer, nullptr};
     root_ = &parent.root();
     root_->continuation.handle = inner_;
   }
-  // At the end of the inner body, which is destroyed before the outer one goes on.
+  // At the end of the inner body, which is destroyed before the outer one continues.
   void await_resume() {
     destroy();
     if (error_) std::rethrow_exception(std::move(error_));

@@ -1,5 +1,5 @@
-// What is awaited, in the frame of a coroutine that was made to await it: given up with that coroutine if that never
-// runs. `A` is an object, or an lvalue reference.
+// An awaitable in the frame of the coroutine that will await it. If that coroutine never runs, the awaitable is
+// discarded with it. `A` is an object, or an lvalue reference.
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/sync_wait.hpp>
@@ -9,15 +9,15 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 template <class A>
 class kept_awaitable {
  public:
-  explicit kept_awaitable(A&& what) : what_(std::forward<A>(what)) {}
-  kept_awaitable(kept_awaitable&& other) : what_(std::forward<A>(other.what_)) {}
+  explicit kept_awaitable(A&& awaitable) : awaitable_(std::forward<A>(awaitable)) {}
+  kept_awaitable(kept_awaitable&& other) : awaitable_(std::forward<A>(other.awaitable_)) {}
   kept_awaitable& operator=(kept_awaitable&&) = delete;
-  ~kept_awaitable() { give_up_awaitable<A>(what_); }
+  ~kept_awaitable() { give_up_awaitable<A>(awaitable_); }
 
-  A&& get() noexcept { return std::forward<A>(what_); }
+  A&& get() noexcept { return std::forward<A>(awaitable_); }
 
  private:
-  A what_;
+  A awaitable_;
 };
 
 }}}  // namespace hocket::detail

@@ -1,9 +1,9 @@
 // How the exception of a task is thrown in its parent.
 //
 // std::rethrow_exception() takes its argument by value. A function that calls it owns an exception_ptr during the
-// throw, so the unwinder stops in that function to destroy it. In a chain of tasks that was one more stop, and one more
-// _Unwind_Resume(), for each task that an exception passes: half of what a level cost (docs/decisions/021). Now the
-// task object owns the exception_ptr, and throw_kept() refers to it.
+// throw, so the unwinder stops in that function to destroy it. In a chain of tasks this means one more stop, and one
+// more _Unwind_Resume(), for each task that an exception passes: half of the cost of a level (docs/decisions/021).
+// Instead, the task object owns the exception_ptr, and throw_kept() refers to it.
 //
 // A task is one word, the handle of its body. The body is destroyed before the throw, and a *keeper* takes its place: a
 // coroutine with the exception_ptr in its promise, which never runs. The end of the task object destroys the keeper

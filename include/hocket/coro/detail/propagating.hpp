@@ -9,7 +9,7 @@ class propagating : public early_end {
   using promise_type = std::remove_reference_t<decltype(std::declval<typename Task::handle_type>().promise())>;
 
  public:
-  explicit propagating(Task&& of) noexcept : early_end(&propagating::resumed), child_(std::move(of)) {}
+  explicit propagating(Task&& child) noexcept : early_end(&propagating::resumed), child_(std::move(child)) {}
   propagating(const propagating&) = delete;
   propagating& operator=(const propagating&) = delete;
 
@@ -24,7 +24,7 @@ class propagating : public early_end {
   typename Task::value_type await_resume() { return child_.await_resume(); }
 
  private:
-  // The child's frame goes at once: a line of a million ends without a recursion.
+  // Destroys the child's frame at once: a chain of a million tasks ends without a recursion.
   static handle resumed(stand_in& frame) noexcept {
     auto& self = static_cast<propagating&>(frame);
     std::exception_ptr error = self.child_.take_failure();

@@ -1,18 +1,18 @@
 // The walk of a worker through its part of a parallel_for, in pieces of `grain` indices.
 //
-// go_on() is a plain function and no coroutine: g++ keeps the variables of a coroutine in its frame, so each iteration
-// would wait for its own store of the index. go_on() returns to the coroutine for one of these reasons:
+// walk() is a plain function and no coroutine: g++ keeps the variables of a coroutine in its frame, so each iteration
+// would wait for its own store of the index. walk() returns to the coroutine for one of these reasons:
 //
-//   over     the part is done, or another part has failed
-//   split    an idle worker looks for work: the coroutine forks the upper half of the rest, and walks the lower half
-//   used_up  the budget (core/wait/seam/budget.hpp) is used up; each piece spends 1. The coroutine goes through the
-//            queue of its executor: other ready coroutines, timers and I/O get their turn, and a kill reaches the walk
+//   finished  the part is done, or another part has failed
+//   split     an idle worker looks for work: the coroutine forks the upper half of the rest, and walks the lower half
+//   used_up   the budget (core/wait/seam/budget.hpp) is used up; each piece spends 1. The coroutine goes through the
+//             queue of its executor: other ready coroutines, timers and I/O get their turn, and a kill reaches the walk
 //
 // A part is split only for a thief: while no worker is idle, the whole range is one task. (Lazy binary splitting, after
 // Tzannes, Caragea, Barua and Vishkin, PPoPP 2010. Their worker looks at its own deque, ours looks for idle workers.)
 //
-// All parts share one range_walk. It lies in the frame of parallel_for(), which outlives the parts. Any part may set
-// failed_; everything else is constant.
+// All parts share one range_walk, in the frame of parallel_for(), which outlives the parts. Any part may set failed_;
+// all other members are constant.
 #pragma once
 #include <hocket/base/seam/cache_line.hpp>
 #include <hocket/core/thread/seam/fork_deque.hpp>
@@ -49,13 +49,13 @@ class range_walk {
   range_walk(const range_walk&) = delete;
   range_walk& operator=(const range_walk&) = delete;
 
-  enum class pause : std::uint8_t { over, split, used_up };
+  enum class pause : std::uint8_t { finished, split, used_up };
   struct stop {
-    Index at;  // the next index
-    pause why;
+    Index next;  // the next index
+    pause reason;
   };
   // From `first`, which is below `last`. Throws what the body throws.
-  stop go_on(Index first, Index last) {
+  stop walk(Index first, Index last) {
     const fork_deque* const forks = this_thread().seat.forks;
     // ORDER: relaxed, pairs with the store in call_body(): a hint to stop; the join orders the exception itself.
     while (!failed_.load(std::memory_order_relaxed)) {
@@ -69,7 +69,7 @@ class range_walk {
       first = next;
       if (spend_budget<1>() && !restart_budget_by_time()) return {first, pause::used_up};
     }
-    return {last, pause::over};
+    return {last, pause::finished};
   }
 
  private:
@@ -77,7 +77,7 @@ class range_walk {
     try {
       run(body_, first, last);
     } catch (...) {
-      // ORDER: relaxed, pairs with the load in go_on().
+      // ORDER: relaxed, pairs with the load in walk().
       failed_.store(true, std::memory_order_relaxed);
       throw;
     }
@@ -95,6 +95,6 @@ class range_walk {
 };
 
 // A yield, out of line. A kill ends the computation here, a cancellation does not.
-task<> let_others_run();
+task<> yield_once();
 
 }}}  // namespace hocket::detail

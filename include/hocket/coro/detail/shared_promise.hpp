@@ -11,18 +11,18 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// The body as a coroutine that was spawned. It lies in the frame, and frees that when its last reference is gone.
+// The body as a spawned coroutine. It lies in the frame, and its last release frees the frame.
 class shared_run final : public scheduled {
  public:
-  shared_run(spawn_target& on, std::coroutine_handle<> frame) noexcept;
+  shared_run(spawn_target& target, std::coroutine_handle<> frame) noexcept;
 
  private:
   std::coroutine_handle<> frame_;
 };
 
-// The target of a body whose executor has none. What the body spawns runs under the body's context, which outlives it:
-// each who is enrolled counts as a reference to it. A plain thread that runs the body leaves when all have left who
-// were enrolled here: then it is sent `signal`.
+// The target of a body on an executor without a target. Spawns of the body run under the body's context, which outlives
+// them: each enrolled coroutine counts as a reference to it. A plain thread that runs the body stays until all enrolled
+// coroutines have left: the last one posts `signal_`.
 class lone_target final : public spawn_target {
  public:
   explicit lone_target(executor& home) noexcept : home_(home) {}
@@ -50,35 +50,35 @@ class shared_state final : private wait_source {
   shared_state& operator=(const shared_state&) = delete;
   ~shared_state();
 
-  // --- of handles
+  // --- by handles
   void retain() noexcept;
-  void drop() noexcept;  // the frame may be gone afterwards
+  void drop() noexcept;  // may free the frame
   bool ended() const noexcept {
     // ORDER: acquire, pairs with the exchange in wake_all(): the result is visible.
-    return word_.load(std::memory_order_acquire) == over;
+    return word_.load(std::memory_order_acquire) == finished;
   }
-  void start(spawn_target& on) noexcept;  // unless it has been started
-  void start(executor& on) noexcept;
+  void start(spawn_target& target) noexcept;  // unless it has been started
+  void start(executor& home) noexcept;
 
-  // --- of waits
+  // --- by waits
   bool try_now() noexcept;
   void begin(suspension& wait, waiter& entry) noexcept;
-  // After the end: throws what left the body; gives the error if there is neither that nor a value.
+  // After the end: rethrows the exception of the body. Returns an error if there is neither an exception nor a value.
   std::error_code check();
 
-  // --- of the body
+  // --- by the body
   void enter();
   void succeed() noexcept { run().succeed(); }
   void fail() noexcept { run().fail(); }
-  void finish() noexcept;  // the frame may be gone afterwards
+  void finish() noexcept;  // may free the frame
 
  private:
-  static constexpr std::uint32_t idle = 0, started = 1, over = 2;
+  static constexpr std::uint32_t idle = 0, started = 1, finished = 2;
 
   shared_run& run() noexcept { return *std::launder(reinterpret_cast<shared_run*>(run_)); }
   bool claim_start() noexcept;
-  void launch(spawn_target& on) noexcept;
-  void launch(executor& on) noexcept;
+  void launch(spawn_target& target) noexcept;
+  void launch(executor& home) noexcept;
   void run_here() noexcept;
   void wake_all() noexcept;
   void expect_other() const noexcept;
@@ -93,15 +93,15 @@ class shared_state final : private wait_source {
   // Any thread.
   atomic<std::uint32_t> word_{idle};  // changed under mutex_
   atomic<std::uint32_t> handles_{1};
-  atomic<bool> received_{false};  // the exception, by somebody
+  atomic<bool> received_{false};  // whether a wait has received the exception
   thread_mutex mutex_;
-  wait_queue line_;  // guarded by mutex_
-  // Of who starts the body, then of the body.
+  wait_queue waiters_;  // guarded by mutex_
+  // Used by the thread that starts the body, then by the body.
   delayed<lone_target> lone_;
   alignas(shared_run) std::byte run_[sizeof(shared_run)];  // constructed if the word is not `idle`
 };
 
-// Where the result lies. The exception is in the shared_run.
+// The storage of the result. The exception is in the shared_run.
 template <class T>
 class shared_result {
  public:
@@ -133,7 +133,7 @@ class shared_result<void> {
   static void return_void() noexcept {}
 };
 
-// What it awaits goes on where it began: the end is told to the home's registry.
+// Its waits resume on the executor where the body began, because the registry of this executor records the end.
 template <class T>
 class shared_promise : public coroutine_header, public recycled_frame, public shared_result<T> {
  public:

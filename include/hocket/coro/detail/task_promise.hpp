@@ -2,14 +2,14 @@
 //
 // coroutine_header, as a task uses it:
 //
-//   budget         transfers that the chain may still make before it goes through the queue (task.hpp)
+//   budget         the remaining transfers of the chain, before it goes through the queue (task.hpp)
 //   flags          parent_has_header: the parent is a hocket coroutine, its budget may be written
 //   reserved       task_bit::*, below
 //   continuation   .handle  the parent; it is what a debugger follows
-//                  .home    null: the parent runs where the task ends. Else the executor of a parent that must not
-//                           be moved by its child (a fiber, the root of a sync_wait, a coroutine that is not ours)
-//                  the runnable itself is what is queued when a transfer up found no budget: the parent. A start that
-//                  found none is queued by another runnable (src/coro/queued_start.hpp).
+//                  .home    null: the parent runs where the task ends. Else the executor of a parent that its child
+//                           must not move (a fiber, the root of a sync_wait, a foreign coroutine)
+//                  If a transfer up finds no budget, the runnable itself is queued, with the parent. A start without
+//                  budget is queued by another runnable (src/coro/queued_start.hpp).
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/executor.hpp>
@@ -36,35 +36,37 @@ inline constexpr std::uint8_t keeps_rest = 0x40;    // its group's rest is in no
 namespace task_bit {
 inline constexpr std::uint32_t value = 1;          // slot holds the result
 inline constexpr std::uint32_t error = 2;          // slot holds the exception
-inline constexpr std::uint32_t start_queued = 4;   // it has not begun, but will
-inline constexpr std::uint32_t parent_queued = 8;  // continuation is in a queue, or the parent came out of it
-inline constexpr std::uint32_t ended_early = 16;   // by end_here() or fail_here(): its locals are still there
-inline constexpr std::uint32_t next_pending = 16;  // of an async_generator: a next() is under way
-inline constexpr std::uint32_t keeps_error = 32;   // it is no body, but keeps the exception of one (kept_error.hpp)
+inline constexpr std::uint32_t start_queued = 4;   // it will begin through the queue
+inline constexpr std::uint32_t parent_queued = 8;  // continuation is or was in a queue
+inline constexpr std::uint32_t ended_early = 16;   // by end_here() or fail_here(): its locals still exist
+inline constexpr std::uint32_t next_pending = 16;  // of an async_generator: a next() is in progress
+inline constexpr std::uint32_t keeps_error = 32;   // no body: it holds the exception of a body (kept_error.hpp)
 }  // namespace task_bit
 
-// Stands for an object that is its own awaiter, because g++ 12 would copy one that an await_transform hands on.
+// A reference to an object that is its own awaiter: g++ 12 would copy the awaiter that an await_transform returns.
 template <class W>
 class awaiter_ref : public own_awaiter {
  public:
-  explicit awaiter_ref(W& to) noexcept : to_(to) {}
-  decltype(auto) await_ready() const noexcept(noexcept(std::declval<W&>().await_ready())) { return to_.await_ready(); }
-  template <class Promise>
-  decltype(auto) await_suspend(std::coroutine_handle<Promise> who) const
-      noexcept(noexcept(std::declval<W&>().await_suspend(who))) {
-    return to_.await_suspend(who);
+  explicit awaiter_ref(W& awaiter) noexcept : awaiter_(awaiter) {}
+  decltype(auto) await_ready() const noexcept(noexcept(std::declval<W&>().await_ready())) {
+    return awaiter_.await_ready();
   }
-  decltype(auto) await_resume() const { return to_.await_resume(); }
+  template <class Promise>
+  decltype(auto) await_suspend(std::coroutine_handle<Promise> self) const
+      noexcept(noexcept(std::declval<W&>().await_suspend(self))) {
+    return awaiter_.await_suspend(self);
+  }
+  decltype(auto) await_resume() const { return awaiter_.await_resume(); }
 
  private:
-  W& to_;
+  W& awaiter_;
 };
 
-// The part that does not depend on the result: of a task, and of an async_generator, which ends and starts anew with
+// The part of a task that does not depend on the result. Also of an async_generator, which ends and starts again with
 // each value.
 class task_chain : public migratable_header, public recycled_frame {
  public:
-  // Most parents are tasks: start_below() finds the flags as they should be.
+  // Most parents are tasks: then start_below() need not write the flags.
   task_chain() noexcept {
     kind = coroutine_kind::task;
     flags = header_flag::parent_has_header;
@@ -74,7 +76,7 @@ class task_chain : public migratable_header, public recycled_frame {
   class last {
    public:
     explicit last(task_chain& self) noexcept : self_(self) {}
-    // A forked child that is still a call frees itself, and its caller goes on (fork_group.hpp).
+    // A forked child that is still a call frees itself, and its caller continues (fork_group.hpp).
     [[HOCKET_ALWAYS_INLINE]] bool await_ready() const noexcept { return !self_.is_plain() && self_.ends_as_call(); }
     [[HOCKET_ALWAYS_INLINE]] std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
       return self_.end();
@@ -86,7 +88,7 @@ class task_chain : public migratable_header, public recycled_frame {
   };
   last final_suspend() noexcept { return last(*this); }
 
-  // What is not ours waits behind a bridge.
+  // A foreign awaitable is awaited through a bridge (the last overload).
   template <class A>
   static A&& await_transform(A&& a) noexcept {
     return static_cast<A&&>(a);
@@ -95,7 +97,7 @@ class task_chain : public migratable_header, public recycled_frame {
   static awaiter_ref<std::remove_reference_t<A>> await_transform(A&& a) noexcept {
     return awaiter_ref<std::remove_reference_t<A>>(a);
   }
-  // Waits that share their room.
+  // Waits with shared storage.
   template <class A>
     requires has_awaiter_in_task<A>
   static auto await_transform(A&& a) noexcept(noexcept(std::forward<A>(a).await_in_task())) {
@@ -108,13 +110,13 @@ class task_chain : public migratable_header, public recycled_frame {
 
   bool awaited() const noexcept { return static_cast<bool>(continuation.handle); }
   bool keeps_error() const noexcept { return (reserved & task_bit::keeps_error) != 0; }
-  // The parent, which runs again, was queued: the context that it shares with this task becomes the current one.
+  // By the resumed parent. If it was queued, the context that it shares with this task becomes the current one.
   void dequeued() noexcept {
     if (reserved & task_bit::parent_queued) this_thread().ctx = ctx;
     reserved &= ~task_bit::parent_queued;
   }
 
-  // Awaited by `parent`. Gives whom to run.
+  // `parent` awaits the task. Returns the next coroutine to run.
   template <class Promise>
   std::coroutine_handle<> start(std::coroutine_handle<> self, std::coroutine_handle<Promise> parent) noexcept {
     if constexpr (std::is_void_v<Promise>) return start_alone(self, parent);
@@ -127,7 +129,7 @@ class task_chain : public migratable_header, public recycled_frame {
  protected:
   using handle = std::coroutine_handle<>;
 
-  // The parent is a task, or stands for no coroutine at all: it will go on wherever this one ends.
+  // The parent is a task, or no coroutine: it continues on the thread where this task ends.
   handle start_below(handle self, handle parent, coroutine_header& above) noexcept {
     continuation.handle = parent;
     ctx = above.ctx;
@@ -142,16 +144,16 @@ class task_chain : public migratable_header, public recycled_frame {
     flags |= task_flag::parent_homed;
     return start_below(self, parent, above);
   }
-  // Nothing is known of the parent.
+  // The parent is a foreign coroutine.
   handle start_alone(handle self, handle parent) noexcept;
 
-  // Its parent awaits it and nothing else, and goes on where it ends.
+  // Its parent awaits this task alone, and continues on the thread where the task ends.
   bool is_plain() const noexcept { return flags == header_flag::parent_has_header; }
   bool forked() const noexcept { return !is_plain() && (flags & task_flag::forked); }
-  // What a forked child ends with goes to its group.
+  // Passes the exception of a forked child to its group.
   void fork_failed(const void* place, std::exception_ptr error) noexcept;
 
-  // The task has ended: whom to run next.
+  // After the end of the task: returns the next coroutine to run.
   handle end() noexcept {
     if (budget == 0 || flags != header_flag::parent_has_header) [[unlikely]]
       return end_slowly();
@@ -164,14 +166,15 @@ class task_chain : public migratable_header, public recycled_frame {
   handle start_later(handle self) noexcept;
   handle end_slowly() noexcept;
   [[HOCKET_ALWAYS_INLINE]] bool ends_as_call() noexcept {
-    thread_state& here = this_thread();
-    if (here.forked_call != this) return false;
-    here.forked_call = nullptr;
+    thread_state& thread = this_thread();
+    if (thread.forked_call != this) return false;
+    thread.forked_call = nullptr;
     return true;
   }
 };
 
-// While a frame is destroyed that an error ended where it stood: its locals are left as if by an exception.
+// In effect while the frame of a task that ended early by an error is destroyed: its locals are destroyed as if by an
+// exception.
 class early_destruction {
  public:
   explicit early_destruction(bool early) noexcept : early_(early) {
@@ -189,16 +192,16 @@ class early_destruction {
   const bool early_;
 };
 
-// What is said of a task that has no body any more.
+// The messages for a task without a body.
 inline constexpr const char* task_awaited_again = "a task was awaited that was moved from or awaited before";
 inline constexpr const char* task_runs_once = "a task runs once: call the coroutine function again, or keep its result";
 
-// Level debug: a task is about to be destroyed before its end. Fatal if a queue still refers to it, or if it was never
-// awaited and no exception is the reason.
+// Level debug, before a task is destroyed that has not ended. Fatal if a queue refers to it, or if it was never awaited
+// and no exception is the reason.
 void expect_droppable(const coroutine_header& task) noexcept;
 
-// A reference is kept as a pointer. The exception shares the slot with the result: one of them at most is there. What
-// is never a forked child, an eager task, does not ask whether it is one.
+// A reference is stored as a pointer. The result and the exception share their storage: at most one of them exists.
+// With `forkable` false (an eager task) the promise does not test whether it is a forked child.
 template <class T, bool forkable = true>
 class task_promise_base : public task_chain {
  public:
@@ -215,7 +218,7 @@ class task_promise_base : public task_chain {
 
   static std::suspend_always initial_suspend() noexcept { return {}; }
 
-  // Of a forked child, before it begins.
+  // For a forked child, before it begins.
   void write_to(void* place) noexcept { place_ = place; }
 
   // By the frame. The final awaiter needs the address of the promise, so g++ would keep that address on the stack over
@@ -224,7 +227,7 @@ class task_promise_base : public task_chain {
     threw(std::coroutine_handle<task_promise_base>::from_promise(*this));
   }
 
-  // After the end: whether there is more to do than to take the result.
+  // After the end: whether the parent has more to do than to take the result.
   bool ended_specially() const noexcept {
     return (reserved & (task_bit::error | task_bit::parent_queued | task_bit::ended_early)) != 0;
   }
@@ -235,11 +238,11 @@ class task_promise_base : public task_chain {
   std::exception_ptr take_error() noexcept { return std::move(error_); }
   stored take_value() noexcept(std::is_nothrow_move_constructible_v<stored>) { return std::move(value_); }
 
-  // The coroutine is suspended, and ends where it stands: what is in its frame is destroyed together with it, when the
-  // parent has taken the result. Gives whom to resume.
+  // Ends the suspended coroutine at its wait. Its frame and locals are destroyed after the parent has taken the result.
+  // Returns the coroutine to resume.
   template <class... Args>
   handle end_here(Args&&... result) {
-    keep_early(std::forward<Args>(result)...);
+    store_early(std::forward<Args>(result)...);
     return this->end();
   }
   handle fail_here(std::exception_ptr error) noexcept {
@@ -249,8 +252,8 @@ class task_promise_base : public task_chain {
 
  protected:
   template <class... Args>
-  void keep_early(Args&&... args) {
-    keep(std::forward<Args>(args)...);
+  void store_early(Args&&... args) {
+    store(std::forward<Args>(args)...);
     reserved |= task_bit::ended_early;
   }
   void fail_early(std::exception_ptr error) noexcept {
@@ -265,7 +268,7 @@ class task_promise_base : public task_chain {
   }
   bool forked() const noexcept { return forkable && task_chain::forked(); }
   template <class... Args>
-  void keep(Args&&... args) {
+  void store(Args&&... args) {
     if (forked()) return fork_place<stored>::fill(place_, std::forward<Args>(args)...);
     ::new (static_cast<void*>(std::addressof(value_))) stored(std::forward<Args>(args)...);
     reserved = task_bit::value;
@@ -288,7 +291,7 @@ class task_promise_base : public task_chain {
   }
 
   union {
-    void* place_;  // of a forked child: where its result goes
+    void* place_;  // of a forked child: the place of its result
     stored value_;
     std::exception_ptr error_;
   };
@@ -300,7 +303,7 @@ class task_promise : public task_promise_base<T, forkable> {
   template <class U = T>
     requires(std::is_constructible_v<T, U>)
   void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
-    this->keep(std::forward<U>(value));
+    this->store(std::forward<U>(value));
   }
 };
 
@@ -308,7 +311,7 @@ template <class T, bool forkable>
   requires std::is_reference_v<T>
 class task_promise<T, forkable> : public task_promise_base<T, forkable> {
  public:
-  void return_value(T value) noexcept { this->keep(std::addressof(value)); }
+  void return_value(T value) noexcept { this->store(std::addressof(value)); }
 };
 
 template <bool forkable>

@@ -6,7 +6,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// The type that all of them are; when_some of a pack needs one.
+// The common type of all values; when_some of a pack needs one.
 struct differing_values;
 template <class... T>
 struct common_value {
@@ -20,12 +20,12 @@ struct common_value<T, Rest...> {
 template <class... A>
 class when_pack {
  public:
-  static constexpr bool gives_result = (when_child<A>::gives_result || ...);
+  static constexpr bool yields_result = (when_child<A>::yields_result || ...);
   static constexpr bool makes_attempts = (when_child<A>::makes_attempts || ...);
   using common = typename common_value<typename when_child<A>::value...>::type;
 
-  explicit when_pack(std::tuple<A...>& given)
-      : children_(std::apply([](auto&... a) { return children(std::forward<A>(a)...); }, given)) {}
+  explicit when_pack(std::tuple<A...>& operands)
+      : children_(std::apply([](auto&... a) { return children(std::forward<A>(a)...); }, operands)) {}
 
   static constexpr std::size_t size() noexcept { return sizeof...(A); }
   template <std::size_t I>
@@ -33,13 +33,13 @@ class when_pack {
     return std::get<I>(children_);
   }
   template <class F>
-  void each(F&& f) {
+  void for_each(F&& f) {
     std::apply([&](auto&... child) { (f(child), ...); }, children_);
   }
-  // Makes an R of all of them.
+  // Makes an R of all children.
   template <class R, class F>
-  R gather(F&& from) {
-    return std::apply([&](auto&... child) { return R(from(child)...); }, children_);
+  R gather(F&& convert) {
+    return std::apply([&](auto&... child) { return R(convert(child)...); }, children_);
   }
 
  private:
@@ -51,7 +51,7 @@ class when_pack {
 template <class A>
 inline constexpr bool is_task_of_others = std::is_lvalue_reference_v<A> && is_task<std::remove_cvref_t<A>>;
 
-// Whether `when_all` takes them as a pack of awaitables.
+// Whether `when_all` takes the arguments as a pack of awaitables.
 template <class... A>
 concept pack_of_awaitables = sizeof...(A) > 0 && (awaitable<A> && ...) && !(is_task_of_others<A> || ...);
 
@@ -65,82 +65,82 @@ concept range_of_awaitables = requires(R& range) {
   requires !(std::is_lvalue_reference_v<R> && is_task_of_others<decltype(*range.begin())>);
 };
 
-// A right or wrong child of a group. A program's own function of the same name is left alone.
+// A right or wrong child of a group. The concept excludes the arguments of a program's own function of the same name.
 template <class A>
 concept meant_for_group = awaitable<A> || requires(A& range) { requires awaitable<decltype(*range.begin())>; };
 
-// `Range` is a container, whose elements are moved out of it, or an lvalue reference to one, which stay there.
+// `Range` is a container, and its elements are moved, or an lvalue reference to a container, which keeps them.
 template <class Range>
 class when_array {
   using element = std::remove_reference_t<decltype(*std::declval<Range&>().begin())>;
-  using given = std::conditional_t<std::is_lvalue_reference_v<Range>, element&, element>;
+  using operand = std::conditional_t<std::is_lvalue_reference_v<Range>, element&, element>;
 
  public:
-  using child = when_child<given>;
-  static constexpr bool gives_result = child::gives_result;
+  using child = when_child<operand>;
+  static constexpr bool yields_result = child::yields_result;
   static constexpr bool makes_attempts = child::makes_attempts;
   using common = typename child::value;
 
-  // With room for one at least: of no room g++ warns that it is overrun.
+  // The capacity is at least 1: with 0, g++ warns of an overrun.
   explicit when_array(std::remove_reference_t<Range>& range) : when_array(range.size() + (range.size() == 0)) {
-    for (auto& one : range) {
-      ::new (static_cast<void*>(room_ + size_)) child(static_cast<given&&>(one));
+    for (auto& item : range) {
+      ::new (static_cast<void*>(children_ + size_)) child(static_cast<operand&&>(item));
       ++size_;
     }
   }
   when_array(const when_array&) = delete;
   when_array& operator=(const when_array&) = delete;
   ~when_array() {
-    each([](child& one) { one.~child(); });
-    source_release(static_cast<void*>(room_), capacity_ * sizeof(child), alignof(child));
+    for_each([](child& entry) { entry.~child(); });
+    source_release(static_cast<void*>(children_), capacity_ * sizeof(child), alignof(child));
   }
 
   std::size_t size() const noexcept { return size_; }
   template <class F>
-  void each(F&& f) {
-    for (std::size_t i = 0; i < size_; ++i) f(room_[i]);
+  void for_each(F&& f) {
+    for (std::size_t i = 0; i < size_; ++i) f(children_[i]);
   }
 
  private:
-  // Delegated to, so that what is there already is freed when a child cannot be made.
+  // The delegated constructor: if a child cannot be made, the destructor frees the children before it.
   explicit when_array(std::size_t capacity)
-      : room_(static_cast<child*>(source_allocate_or_throw(capacity * sizeof(child), alignof(child)))),
+      : children_(static_cast<child*>(source_allocate_or_throw(capacity * sizeof(child), alignof(child)))),
         capacity_(capacity) {}
 
-  child* const room_;
+  child* const children_;
   const std::size_t capacity_;
   std::size_t size_ = 0;
 };
 
-template <class Given>
+template <class Operands>
 struct children_of {
-  using type = when_array<Given>;
+  using type = when_array<Operands>;
 };
 template <class... A>
 struct children_of<std::tuple<A...>> {
   using type = when_pack<A...>;
 };
-template <class Given>
-using children_of_t = typename children_of<Given>::type;
+template <class Operands>
+using children_of_t = typename children_of<Operands>::type;
 
-// The awaiter of a group. `Way` says how many must end (`enough`), and what the parent is given.
+// The awaiter of a group. The group is decided after `enough` ends. `Way` makes the result of the parent.
 template <class Way, class Children>
 class when_wait final : public body_awaiter, private when_group, private Children {
  public:
-  template <class Given>
-  when_wait(Given& what, std::size_t enough, const wait_options& options)
+  template <class Operands>
+  when_wait(Operands& operands, std::size_t enough, const wait_options& options)
       : when_group(Children::makes_attempts ? with_attempts(enough) : enough, options),
-        Children(what),
+        Children(operands),
         enough_(enough) {}
 
   static constexpr bool await_ready() noexcept { return false; }
   bool await_suspend(std::coroutine_handle<> parent) {
     return suspend(parent, Children::size(), [](when_group& self) noexcept {
-      static_cast<when_wait&>(self).each([&](auto& one) { one.begin(self); });
+      static_cast<when_wait&>(self).for_each([&](auto& entry) { entry.begin(self); });
     });
   }
   auto await_resume() {
-    this->go_on();
+    this->finish();
     return Way::take(static_cast<Children&>(*this), first_failure(), enough_);
   }
 
@@ -149,36 +149,36 @@ class when_wait final : public body_awaiter, private when_group, private Childre
 };
 
 template <class... A>
-void give_up_given(std::tuple<A...>& given) noexcept {
-  std::apply([](auto&... one) { (give_up_awaitable<A>(one), ...); }, given);
+void discard_operands(std::tuple<A...>& operands) noexcept {
+  std::apply([](auto&... operand) { (give_up_awaitable<A>(operand), ...); }, operands);
 }
 template <class Range>
-void give_up_given(Range& given) noexcept {
-  for (auto& one : given) give_up_awaitable<std::remove_reference_t<decltype(one)>>(one);
+void discard_operands(Range& operands) noexcept {
+  for (auto& operand : operands) give_up_awaitable<std::remove_reference_t<decltype(operand)>>(operand);
 }
 
-// What when_all and its like return: the things that will be awaited, and under which options.
-template <class Way, class Given>
+// The result of when_all, when_any and when_some: the operands of the group, and its options.
+template <class Way, class Operands>
 class [[nodiscard("an operation does nothing until it is awaited")]] when_awaitable
-    : public awaitable_base<when_awaitable<Way, Given>> {
-  using children = children_of_t<Given>;
+    : public awaitable_base<when_awaitable<Way, Operands>> {
+  using children = children_of_t<Operands>;
 
  public:
   using way = Way;
 
   template <class... G>
-  when_awaitable(std::size_t enough, const wait_options& options, G&&... given)
-      : given_(std::forward<G>(given)...), enough_(enough), options_(options) {}
+  when_awaitable(std::size_t enough, const wait_options& options, G&&... operands)
+      : operands_(std::forward<G>(operands)...), enough_(enough), options_(options) {}
 
-  when_wait<Way, children> operator co_await() && { return when_wait<Way, children>(given_, enough_, options_); }
+  when_wait<Way, children> operator co_await() && { return when_wait<Way, children>(operands_, enough_, options_); }
 
-  // It will not be awaited, nor what it was given.
+  // Neither the group nor its operands will be awaited.
   static constexpr bool can_be_discarded = true;
   void discard() && noexcept {
-    if constexpr (!std::is_reference_v<Given>) give_up_given(given_);
+    if constexpr (!std::is_reference_v<Operands>) discard_operands(operands_);
   }
 
-  // For within(): the same under a deadline, as a result.
+  // For within(): the same group with a deadline; gives a result.
   auto within(duration time) && {
     if (time < options_.within) options_.within = time;
     return std::move(*this).timed();
@@ -189,9 +189,11 @@ class [[nodiscard("an operation does nothing until it is awaited")]] when_awaita
   }
 
  private:
-  auto timed() && { return when_awaitable<typename Way::timed, Given>(enough_, options_, std::forward<Given>(given_)); }
+  auto timed() && {
+    return when_awaitable<typename Way::timed, Operands>(enough_, options_, std::forward<Operands>(operands_));
+  }
 
-  Given given_;
+  Operands operands_;
   std::size_t enough_;
   wait_options options_;
 };

@@ -1,40 +1,42 @@
-// What when_all and its like have in common: a group of awaitables that one coroutine waits for.
+// The common part of when_all, when_any and when_some: a group of awaitables that one coroutine waits for.
 //
-// Each child is what was given, its awaiter, and a frame: something that can stand where a coroutine's handle is
-// wanted, and whose body is "take the result, count it". So nothing is allocated per child, and an awaiter does not
-// know that no coroutine waits for it. (In conforming mode a frame is a real coroutine.)
+// Each child has its operand, an awaiter for it, and a frame. The frame has the interface of a coroutine handle, and
+// its body is "take the result, count it". So a child allocates nothing, and its awaiter needs no coroutine. (In
+// conforming mode a frame is a real coroutine.)
 //
-// The life of a group, on the parent's side:
-//   1. suspend(): its wait is armed, and linked to the parent's stop: what stops the parent stops the children.
-//   2. Each child starts, in order, under the group's context. An operation begins here: it is awaited, and one that is
-//      possible at once ends here. Whatever runs code of its own when it is awaited (its await_suspend gives a handle:
-//      a task, what is made of one, a foreign coroutine) does not begin here, since nobody resumes inline: the child's
-//      frame is posted, and what it stands for is awaited when the executor comes to it.
-//   3. The parent gives up its own share of the count. Whoever brings it to zero, the parent or the last child, grants
-//      the parent's wait, which nothing else ends: children must not outlive the group.
-//   4. go_on(): the parent runs again, and looks at what its children have left.
-// On a child's side: settle its outcome; if that decides the group, cancel the others; give up its share.
+// The life of a group, in the parent
+//   1. suspend() arms its wait, and links the group's stop source to the parent's: a stop of the parent stops the
+//      children.
+//   2. Each child begins, in order, under the group's context. An operation is awaited at once, and may complete here.
+//      Some operands run code when they are awaited: their await_suspend returns a handle (a task, an adapter of a
+//      task, a foreign coroutine). They do not begin here, because no code is resumed inline. The frame of the child is
+//      posted, and the executor begins the operand from its queue.
+//   3. The parent releases its share of the count. The thread that makes the count zero, the parent or the last child,
+//      grants the parent's wait. Nothing else ends this wait: no child may outlive the group.
+//   4. The parent is resumed, and finish() reads the outcomes.
+// A child at its end stores its outcome, cancels the others if that decides the group, and releases its share.
 //
-// A child is granted what it waits for, and runs a turn later: the group may be decided in between. Then the child does
-// not take what stays where it is otherwise (leaves_result: the result of a join, the value of a oneshot), and counts
-// as cancelled. To know in time whether it comes too late, such a child takes its place before its result.
+// Late children. A child is granted its operation, and runs a turn later. If the group is decided in between, a child
+// that can leave its result (leaves_result: the result of a join, the value of a oneshot) does not take it, and counts
+// as cancelled. So it takes its rank before its result.
 //
-// An arm of I/O (a child that is an operation of one system call) may make its call only if the group wants its result:
-// what a loser would have got stays where it is. The call is made when the child is resumed
-// (core/wait/detail/attempt.hpp), under the mutex of the group, by which no other child ends or calls meanwhile; a
-// success has its place then. All children are resumed by the executor of their parent, so they seldom wait for the
-// mutex: only a foreign thread ends a child beside a call.
+// Attempts. A child that is an operation of one system call may make its call only if the group wants its result,
+// because the data of a loser must stay in the kernel. The resumed child makes the call (core/wait/detail/attempt.hpp)
+// under the mutex of the group, which excludes other ends and calls; a success takes its rank there. The executor of
+// the parent resumes all children, so this mutex is contended only by a foreign thread that ends a child.
 //
-// Once a group is decided (a child of when_all has failed, k of when_some have ended, the parent was stopped), a child
-// that has not begun never does: each child asks before it begins, the posted one when it comes out of the queue. The
-// others are cancelled by the group's stop, and waited for. Nothing is taken out of a queue: a posted child that finds
-// its group decided gives up what it was given, and ends.
+// After the decision (a child of when_all has failed, k children of when_some have ended, the parent was stopped) no
+// further child begins: each child checks before it begins, a posted child when it is resumed. The other children are
+// cancelled by the group's stop, and waited for. Nothing is removed from a queue: a posted child of a decided group
+// discards its operand and ends.
 //
-// Hazards. *A child outlives the group*: it touches nothing after it has given up its share, and until then the parent
-// waits. *A child ends on another thread while others still begin*: the parent's own share keeps the count up. *Two
-// children fail at once*: one exchange says which came first. *A child is unwound (the parent was killed), and another
-// one goes on to wait*: they have a context without a strand (core/context.hpp), so that the one is not told of the
-// other.
+// Hazards
+//   - *A child outlives the group.* Prevented: a child touches nothing after it has released its share, and the parent
+//     waits until then.
+//   - *A child ends on another thread while others begin.* Prevented by the parent's share of the count.
+//   - *Two children fail at once.* One compare-exchange decides the first.
+//   - *A child unwinds (the parent was killed), and another child continues to wait.* Prevented: the children have a
+//     context without a strand (core/context.hpp), so a child does not see the unwinding of another one.
 #pragma once
 #include <hocket/base/seam/delayed.hpp>
 #include <hocket/base/seam/mutex.hpp>
@@ -51,45 +53,45 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class when_group;
 
-// A child, as the group and as what it awaits see it.
+// A child, as seen by the group and by its awaited operation.
 struct when_frame : stand_in {
   using stand_in::stand_in;
-  // header.continuation is what is queued of a child that runs code, until it begins.
+  // header.continuation is queued for a child that runs code, until it begins.
   when_group* group = nullptr;
   static constexpr std::size_t unplaced = ~std::size_t{0};
-  std::size_t rank = unplaced;  // how many had ended before it
+  std::size_t rank = unplaced;  // the number of ends before its own
 };
 
 class when_group : private wait_source {
  public:
-  // How many must end for the group to be decided: a number, or
+  // The number of ends that decides the group, or
   static constexpr std::size_t never = ~std::size_t{0};
   static constexpr std::size_t at_failure = never - 1;
-  // A bit beside a number: a child makes attempts.
+  // A bit beside the number: a child makes attempts.
   static constexpr std::size_t beside_attempts = ~(never >> 1) >> 1;
   static constexpr std::size_t with_attempts(std::size_t enough) noexcept {
     return enough < at_failure ? enough | beside_attempts : enough;
   }
 
-  // By a child that has ended, or will never begin. The group may be gone afterwards.
-  void ended(when_frame& child, outcome_kind how) noexcept;
+  // By a child that has ended, or will never begin. The parent may destroy the group at once.
+  void ended(when_frame& child, outcome_kind kind) noexcept;
 
-  // By a child that could leave its result where it is, before it takes it: whether the group wants it. It has its
-  // place then.
+  // By a child that can leave its result, before it takes the result: whether the group wants it. The child has its
+  // rank then.
   [[nodiscard]] bool wants(when_frame& child) noexcept;
 
-  // See attempt_gate. For a child of a group that excludes attempts beside each other.
+  // See attempt_gate. For a child of a group that excludes concurrent attempts.
   bool excludes_attempts() const noexcept { return enough_ >= beside_attempts && enough_ < at_failure; }
   [[nodiscard]] bool enter_attempt() noexcept;
   void leave_attempt(when_frame& child, bool succeeded) noexcept;
 
-  // In the catch (...) of a child: a notice (set_log_handler) of what it threw, if that counts no more, and is not what
-  // a stop or a deadline makes of a wait.
-  void note_if_lost(when_frame& child) noexcept;
+  // In the catch (...) of a child: logs its exception (set_log_handler) if the group is decided without this child,
+  // unless the exception is a time-out.
+  void report_lost_exception(when_frame& child) noexcept;
 
   context& parent_context() const noexcept { return *context_; }
 
-  // Whether no more children are to begin, and why: cancelled, or killed.
+  // Whether the group is decided, so that no further child begins; whether it was killed.
   bool decided() const noexcept { return stop_.requested() != stop_level::none; }
   bool killed() const noexcept { return stop_.killed(); }
 
@@ -99,21 +101,21 @@ class when_group : private wait_source {
   when_group& operator=(const when_group&) = delete;
   ~when_group() = default;
 
-  // The parent's. `begin_all` begins each of so many children. False: they have ended already. Throws bad_alloc, before
-  // any has begun.
+  // By the parent. `begin_all` begins all children. False: they have ended already. Throws bad_alloc, before any child
+  // has begun.
   bool suspend(std::coroutine_handle<> parent, std::size_t children, void (*begin_all)(when_group& self) noexcept);
-  void go_on();  // throws what unwinds a parent that was killed, if it cost a child its result
+  void finish();  // unwinds a killed parent, if the kill ended a child without a result
 
   const when_frame* first_failure() const noexcept {
-    // ORDER: relaxed, pairs with nothing: the children have ended, and the grant of the wait has told so.
+    // ORDER: relaxed, pairs with nothing: the grant of the wait orders it after the ends of the children.
     return failed_.load(std::memory_order_relaxed);
   }
 
  private:
   const char* what() const noexcept override { return "a group of awaitables"; }
-  bool detach(waiter&) noexcept override { return false; }  // nothing else ends it
+  bool detach(waiter&) noexcept override { return false; }  // no other party ends this wait
   void pass_on(waiter&) noexcept override {}
-  std::size_t needed() const noexcept { return enough_ & ~beside_attempts; }  // if it is a number
+  std::size_t needed() const noexcept { return enough_ & ~beside_attempts; }  // unless `enough` is never or at_failure
   void take_place(when_frame& child) noexcept;
   void leave() noexcept;
 
@@ -123,15 +125,15 @@ class when_group : private wait_source {
   waiter entry_;
   const std::size_t enough_;
   const wait_options options_;
-  context_ptr context_;           // the children's; what they have made may keep it
-  atomic<bool> lost_{false};      // a child was killed
-  thread_mutex mutex_;            // if it excludes attempts: of the places, and of the attempt that is made
-  atomic<std::size_t> left_{0};   // children that have not ended, and the parent's own share
-  atomic<std::size_t> ended_{0};  // counted where order matters
+  context_ptr context_;             // the children's; coroutines that they spawned may retain it
+  atomic<bool> lost_{false};        // a child was killed
+  thread_mutex mutex_;              // if attempts are exclusive: guards the ranks and the current attempt
+  atomic<std::size_t> pending_{0};  // children that have not ended, plus the parent's share
+  atomic<std::size_t> ended_{0};    // counted if the order matters
   atomic<when_frame*> failed_{nullptr};
 };
 
-// Whether it is the time-out of a wait that became an exception.
+// Whether the exception is the time-out of a wait.
 [[nodiscard]] bool is_time_out(const std::exception_ptr& error) noexcept;
 
 // The gate of a child's attempts.
@@ -146,7 +148,7 @@ class when_gate final : public attempt_gate {
 };
 struct no_gate {};
 
-// What a child awaits: the operation as an arm, if it was given an operation.
+// The operand that a child awaits. An operation becomes an arm (arm_of_t).
 template <class A>
 struct when_operand {
   using type = A;
@@ -162,19 +164,19 @@ struct when_operand<operation<Op, Options>> {
   }
 };
 
-// What a child contributes: T of result<T>, else what it gives.
+// The value of a child: T of result<T>, else the awaited value.
 template <class R>
-struct when_gives {
+struct when_value {
   using type = R;
 };
 template <class R>
   requires is_result<std::remove_cvref_t<R>>
-struct when_gives<R> {
+struct when_value<R> {
   using type = typename std::remove_cvref_t<R>::value_type;
 };
 template <class R>
   requires std::is_rvalue_reference_v<R> && (!is_result<std::remove_cvref_t<R>>)
-struct when_gives<R> {
+struct when_value<R> {
   using type = std::remove_cvref_t<R>;
 };
 
@@ -183,24 +185,24 @@ template <class A>
 class when_child : private when_frame {
  public:
   using operand = typename when_operand<A>::type;
-  using given = await_result_t<A&&>;
-  using value = typename when_gives<given>::type;
-  static constexpr bool gives_result = is_result<std::remove_cvref_t<given>>;
+  using awaited = await_result_t<A&&>;
+  using value = typename when_value<awaited>::type;
+  static constexpr bool yields_result = is_result<std::remove_cvref_t<awaited>>;
   static constexpr bool makes_attempts =
       requires(typename way_to_await<operand>::awaiter& awaiter, when_gate& gate) { awaiter.set_gate(gate); };
   static constexpr bool has_begun = requires { std::remove_cvref_t<A>::begins_when_called; };
 
-  explicit when_child(A&& what)
+  explicit when_child(A&& awaitable)
       : when_frame(first_run()),
-        what_(when_operand<A>::make(std::forward<A>(what))),
-        awaiter_(way_to_await<operand>::begin(std::forward<operand>(what_))) {}
+        operand_(when_operand<A>::make(std::forward<A>(awaitable))),
+        awaiter_(way_to_await<operand>::begin(std::forward<operand>(operand_))) {}
   when_child(const when_child&) = delete;
   when_child& operator=(const when_child&) = delete;
   ~when_child() { give_up(); }
 
-  void begin(when_group& of) noexcept {
-    group = &of;
-    header.ctx = &of.parent_context();
+  void begin(when_group& owner) noexcept {
+    group = &owner;
+    header.ctx = &owner.parent_context();
     if constexpr (makes_attempts) {
       gate_.open(*this);
       if (group->excludes_attempts()) awaiter_.set_gate(gate_);
@@ -217,7 +219,7 @@ class when_child : private when_frame {
 
   outcome<value>& result() noexcept { return outcome_; }
   std::size_t place() const noexcept { return rank; }
-  bool is(const when_frame* one) const noexcept { return one == this; }
+  bool is_frame(const when_frame* frame) const noexcept { return frame == this; }
 
  private:
   using answer = decltype(std::declval<typename way_to_await<operand>::awaiter&>().await_suspend(
@@ -226,7 +228,7 @@ class when_child : private when_frame {
 
   bool is_too_late() const noexcept { return !has_begun && group->decided(); }
 
-  // True: it waits, and may have ended and be gone by now.
+  // True: the child waits, or has ended and may be destroyed already.
   bool suspends() {
     const auto self = open(*this);
     try {
@@ -244,7 +246,7 @@ class when_child : private when_frame {
     }
   }
 
-  // What is in the queue is the frame, so that the group is asked again before anything runs.
+  // Posts the frame, not the operand, so that the child checks the group again before the operand runs.
   void begin_later() {
     header.continuation = {nullptr, open(*this), current_executor()};
     hocket::detail::post(header.continuation);
@@ -256,23 +258,26 @@ class when_child : private when_frame {
   static std::coroutine_handle<> turn_has_come(stand_in& self) noexcept {
     return static_cast<when_child&>(self).begin_in_turn();
   }
-  // Gives what is to run; null for nothing.
+  // Returns the coroutine to run; null: none.
   std::coroutine_handle<> begin_in_turn() noexcept {
     go_on = &when_child::resumed;
     header.continuation.handle = nullptr;
     this_thread().ctx = header.ctx;
-    if (is_too_late()) [[unlikely]]
-      return skip(), nullptr;
+    if (is_too_late()) [[unlikely]] {
+      skip();
+      return nullptr;
+    }
     try {
       if (!awaiter_.await_ready()) return start();
     } catch (...) {
-      return fail(), nullptr;
+      fail();
+      return nullptr;
     }
     take();
     return nullptr;
   }
   std::coroutine_handle<> start() {
-    header.budget = transfer_budget;  // the stack has just begun
+    header.budget = transfer_budget;  // a fresh stack
     const auto self = open(*this);
     try {
       return awaiter_.await_suspend(self);
@@ -298,12 +303,12 @@ class when_child : private when_frame {
     group->ended(*this, outcome_.kind());
   }
   void settle() {
-    if constexpr (gives_result) {
-      auto got = awaiter_.await_resume();
-      if (!got) outcome_.set_error(got.error());
+    if constexpr (yields_result) {
+      auto result = awaiter_.await_resume();
+      if (!result) outcome_.set_error(result.error());
       else if constexpr (std::is_void_v<value>) outcome_.set_value();
-      else outcome_.set_value(*std::move(got));
-    } else if constexpr (std::is_void_v<given>) {
+      else outcome_.set_value(*std::move(result));
+    } else if constexpr (std::is_void_v<awaited>) {
       awaiter_.await_resume();
       outcome_.set_value();
     } else {
@@ -319,7 +324,7 @@ class when_child : private when_frame {
       outcome_.set_cancelled();
     } catch (...) {
       outcome_.set_exception(std::current_exception());
-      group->note_if_lost(*this);
+      group->report_lost_exception(*this);
     }
     group->ended(*this, outcome_.kind());
   }
@@ -332,10 +337,10 @@ class when_child : private when_frame {
     else outcome_.set_cancelled();
     group->ended(*this, outcome_.kind());
   }
-  // A task that was not begun is not forgotten.
-  void give_up() noexcept { give_up_awaitable<operand>(what_); }
+  // Discards the operand: a task that has not begun is not reported as forgotten.
+  void give_up() noexcept { give_up_awaitable<operand>(operand_); }
 
-  operand what_;
+  operand operand_;
   typename way_to_await<operand>::awaiter awaiter_;
   [[no_unique_address]] std::conditional_t<makes_attempts, when_gate, no_gate> gate_;
   outcome<value> outcome_;

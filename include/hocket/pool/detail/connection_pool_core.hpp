@@ -13,13 +13,13 @@
 //
 // # Waiters and attempts
 //
-// A waiter is in line_. If there is room, an attempt to connect is made for it: request.attempt and attempt.awaited_by
-// point to each other, under the mutex. If the waiter is served by a connection that was returned, or leaves, the
-// attempt has no waiter; the next waiter without an attempt adopts it. A connection, from wherever it comes, goes to
-// the first waiter in the line. The error of an attempt goes to the attempt's waiter, or to none.
+// A waiter is in wait_queue_. If there is room, an attempt to connect is made for it: request.attempt and
+// attempt.awaited_by point to each other, under the mutex. If the waiter is served by a connection that was returned,
+// or leaves, the attempt has no waiter; the next waiter without an attempt adopts it. A connection, from wherever it
+// comes, goes to the first waiter in the queue. The error of an attempt goes to the attempt's waiter, or to none.
 //
 // A wait that another party has ended stays linked until its detach(). Meanwhile an entry may become idle, and a waiter
-// may queue behind the ended one. So detach() serves the line again.
+// may queue behind the ended one. So detach() serves the queue again.
 //
 // So a waiter ends by a connection, by the error of its own attempt, by its deadline or stop, or by close().
 //
@@ -256,7 +256,7 @@ class connection_pool_core : public wait_source, private dump_section {
   void run_maintenance() noexcept;
   bool begin_round(time_point present) noexcept;
   void end_round(time_point present) noexcept;
-  duration rest() noexcept;
+  duration time_to_sleep() noexcept;
   pool_attempt* next_attempt(time_point present) noexcept;
   void start_attempts() noexcept;
   void check_idle(time_point present) noexcept;
@@ -283,7 +283,7 @@ class connection_pool_core : public wait_source, private dump_section {
 
   mutable primitive::thread_mutex mutex_;
   // Guarded by mutex_:
-  wait_queue line_;
+  wait_queue wait_queue_;
   list<pool_entry> idle_, lent_;
   list<pool_attempt> attempts_;
   std::size_t limit_, size_ = 0;

@@ -1,30 +1,31 @@
-// What a condition and a monitor are made of: a line of those who wait to be notified, and who have a lock (a baton)
-// again when they go on, whatever ended their wait.
+// The core of a condition and a monitor: a queue of waiters for a notification. Each waiter holds its lock (a baton)
+// again when its wait returns, whatever ended the wait.
 //
-// The life of such a wait:
-//   1. begin(): its waiter gets in line, the holder's lock is given up. Both on the side of whoever waits: what it
-//      looked at before was under the lock, so nobody who changes that and notifies can come before it is in line.
-//   2. A notify claims and unlinks the waiter, under the inner mutex. A stop or a deadline unlinks it by detach().
-//      A notify skips a waiter if its wait has ended, so no notification is lost.
-//   3. In both cases the lock adopts the wait (baton.hpp): the waiter is linked in the line of the lock, and its
-//      coroutine is posted when the lock is handed over. So a notification moves a coroutine from one line to another
-//      and wakes it once. A notify of all causes no stampede.
+// The life of a wait
+//   1. begin() links the waiter, and then releases the lock, both on the waiter's thread. The waiter read the guarded
+//      data under the lock, so no thread can change the data and notify before the waiter is linked.
+//   2. A notify claims and unlinks the waiter, under the inner mutex. A stop or a deadline unlinks it by detach(). A
+//      notify skips a waiter whose wait has ended, so no notification is lost.
+//   3. In both cases the lock adopts the wait (baton.hpp): the waiter moves to the queue of the lock, and the handover
+//      of the lock posts its coroutine. A notified coroutine wakes once, and notify_all() causes no stampede.
 //
-// Hazards. *detach() is called for a waiter that the lock has adopted* (by a registrar that a notify has overtaken):
-// the flag `listed` tells, because the waiter's links may be in the line of the lock. *The condition is destroyed by a
-// coroutine that it woke*: notify_all() unlinks all waiters first, and then touches only their grants and their locks.
+// Hazards
+//   - *detach() is called for a waiter that the lock has adopted*, by a registrar that a notify has overtaken.
+//     Prevented by the flag `listed`: the waiter's links may belong to the queue of the lock.
+//   - *A coroutine that the condition woke destroys it.* notify_all() unlinks all waiters first, and then touches their
+//     grants and locks only.
 //
-// (Wait morphing: Butenhof, Programming with POSIX Threads, 1997; as Linux's FUTEX_CMP_REQUEUE does it.)
+// Source: wait morphing (Butenhof, Programming with POSIX Threads, 1997; also FUTEX_CMP_REQUEUE of Linux).
 #pragma once
 #include <hocket/sync/detail/baton.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// What a waiter in the line of a condition points to.
+// waiter::resource of a waiter in the queue of a condition.
 template <class Strength>
 struct relock_request {
   baton<Strength>* lock;
-  op_flag listed{};  // in the line; guarded by the inner mutex
+  op_flag listed{};  // in the queue of the condition; guarded by the inner mutex
 };
 
 template <class Strength>
@@ -34,9 +35,9 @@ class condition_core : public wait_source {
   condition_core(const condition_core&) = delete;
   condition_core& operator=(const condition_core&) = delete;
 
-  // Any thread. Lets the first in line go on; returns whether there was one.
+  // Any thread. Notifies the first waiter. False: there is none.
   bool notify_one() noexcept;
-  // Any thread. Lets all go on who are in line now; returns how many.
+  // Any thread. Notifies all waiters in the queue; returns their number.
   std::size_t notify_all() noexcept;
 
  protected:
@@ -44,21 +45,21 @@ class condition_core : public wait_source {
 
   ~condition_core() {
     Strength::drain(mutex_);
-    debug_expects(line_.empty(), "a condition was destroyed while somebody waits for it", "end its waits first");
+    debug_expects(waiters_.empty(), "a condition was destroyed while it has a waiter", "end its waits first");
   }
 
-  // Before the lock is given up.
-  void get_in_line(suspension& wait, waiter& entry, request& what) noexcept;
+  // Links the waiter, before the caller releases the lock.
+  void enqueue(suspension& wait, waiter& entry, request& relock) noexcept;
 
  private:
   static request& request_of(waiter& entry) noexcept { return *static_cast<request*>(entry.resource); }
-  static void hand_on(grant won) noexcept { request_of(won.entry()).lock->adopt(std::move(won)); }
+  static void requeue(grant claimed) noexcept { request_of(claimed.entry()).lock->adopt(std::move(claimed)); }
 
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override { notify_one(); }
 
   typename Strength::mutex mutex_;
-  wait_queue line_;  // guarded by mutex_
+  wait_queue waiters_;  // guarded by mutex_
 };
 
 extern template class condition_core<strength::shared>;

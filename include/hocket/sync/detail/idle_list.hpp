@@ -21,21 +21,21 @@ template <class T>
 class idle_owner {
  public:
   idle_owner() noexcept = default;
-  explicit idle_owner(idle_object<T>* own) noexcept : own_(own) {}
-  idle_owner(idle_owner&& other) noexcept : own_(other.release()) {}
+  explicit idle_owner(idle_object<T>* object) noexcept : object_(object) {}
+  idle_owner(idle_owner&& other) noexcept : object_(other.release()) {}
   idle_owner& operator=(idle_owner&& other) noexcept {
     idle_owner old(std::move(other));
-    std::swap(own_, old.own_);
+    std::swap(object_, old.object_);
     return *this;
   }
-  ~idle_owner() { delete own_; }
+  ~idle_owner() { delete object_; }
 
-  explicit operator bool() const noexcept { return own_ != nullptr; }
-  idle_object<T>* operator->() const noexcept { return own_; }
-  idle_object<T>* release() noexcept { return std::exchange(own_, nullptr); }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  idle_object<T>* operator->() const noexcept { return object_; }
+  idle_object<T>* release() noexcept { return std::exchange(object_, nullptr); }
 
  private:
-  idle_object<T>* own_ = nullptr;
+  idle_object<T>* object_ = nullptr;
 };
 
 template <class T, class Strength>
@@ -76,10 +76,10 @@ class idle_list {
     if (objects_.empty() || (before != time_point::max() && objects_.front().since >= before)) return {};
     return take(objects_.front());
   }
-  owner take(idle_object<T>& one) noexcept {
-    list<idle_object<T>>::erase(one);
+  owner take(idle_object<T>& object) noexcept {
+    list<idle_object<T>>::erase(object);
     --size_;
-    return owner(&one);
+    return owner(&object);
   }
 
   mutable typename Strength::mutex mutex_;

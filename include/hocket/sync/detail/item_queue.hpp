@@ -1,12 +1,12 @@
 // The items of a channel, first in, first out, in memory of the channel: a ring with a fixed number of places, or
-// blocks that come as they are needed. Nothing here is synchronised.
+// blocks that are allocated on demand. Not synchronised.
 //
-//   head_block_ -> ... -> tail_block_ -> null        an item is pushed at tail_ and popped at head_; a block that was
-//        head_                tail_                  emptied is kept for the next one that is needed, others are freed
+//   head_block_ -> ... -> tail_block_ -> null        push() writes at tail_, pop() reads at head_; one emptied block
+//        head_                tail_                  is the spare, the others are freed
 //
-// A ring is one such block, at whose end both go on at its beginning. An empty queue that grows goes back to the
-// beginning of its block, so a queue that is often empty stays in one block. While a memory_source is set, no block is
-// kept that was emptied.
+// A ring is one block: head_ and tail_ wrap to its beginning. An unbounded queue that is empty at the end of its block
+// starts there again, so a queue that is often empty stays in one block. While a memory_source is set, there is no
+// spare.
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/memory_source.hpp>
@@ -21,7 +21,7 @@ class item_queue {
  public:
   static constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
 
-  // Possible places (places.hpp); or no_limit: it grows. Throws bad_alloc.
+  // A possible number of places (places.hpp), or no_limit: unbounded. Throws bad_alloc.
   explicit item_queue(std::size_t places) : places_(places) {
     if (places == 0 || places == no_limit) return;
     block* ring = make_block(places);
@@ -40,8 +40,8 @@ class item_queue {
   std::size_t size() const noexcept { return size_; }
   bool full() const noexcept { return size_ == places_; }
 
-  // Before each push, of a queue that is not full. False: there is no memory.
-  [[nodiscard]] bool make_room() noexcept { return tail_ != tail_end_ || make_room_behind(); }
+  // Before each push; the queue is not full. False: there is no memory.
+  [[nodiscard]] bool reserve_place() noexcept { return tail_ != tail_end_ || reserve_block(); }
 
   template <class U>
   void push(U&& item) noexcept {
@@ -73,31 +73,39 @@ class item_queue {
   static void free_block(block* old) noexcept {
     if (old) source_release(old, bytes_of_block(old->places), alignment);
   }
-  static T* first_of(block& of) noexcept { return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(&of) + offset); }
-
-  void set_head(block& to) noexcept {
-    head_block_ = &to;
-    head_ = first_of(to);
-    head_end_ = head_ + to.places;
+  static T* first_of(block& header) noexcept {
+    return reinterpret_cast<T*>(reinterpret_cast<std::byte*>(&header) + offset);
   }
-  void set_tail(block& to) noexcept {
-    tail_block_ = &to;
-    tail_ = first_of(to);
-    tail_end_ = tail_ + to.places;
+
+  void set_head(block& next) noexcept {
+    head_block_ = &next;
+    head_ = first_of(next);
+    head_end_ = head_ + next.places;
+  }
+  void set_tail(block& next) noexcept {
+    tail_block_ = &next;
+    tail_ = first_of(next);
+    tail_end_ = tail_ + next.places;
   }
   void begin_with(block& first) noexcept {
     set_head(first);
     set_tail(first);
   }
 
-  [[HOCKET_NOINLINE]] bool make_room_behind() noexcept {
-    if (places_ != no_limit) return set_tail(*tail_block_), true;
-    block* more = spare_ ? std::exchange(spare_, nullptr) : make_block(places_of_block);
-    if (!more) return false;
-    more->next = nullptr;
-    if (!tail_block_) return begin_with(*more), true;
-    tail_block_->next = more;
-    set_tail(*more);
+  [[HOCKET_NOINLINE]] bool reserve_block() noexcept {
+    if (places_ != no_limit) {
+      set_tail(*tail_block_);
+      return true;
+    }
+    block* added = spare_ ? std::exchange(spare_, nullptr) : make_block(places_of_block);
+    if (!added) return false;
+    added->next = nullptr;
+    if (!tail_block_) {
+      begin_with(*added);
+      return true;
+    }
+    tail_block_->next = added;
+    set_tail(*added);
     return true;
   }
   [[HOCKET_NOINLINE]] void leave_block() noexcept {

@@ -12,7 +12,7 @@ class item_ring {
  public:
   // Throws bad_alloc.
   explicit item_ring(std::size_t places) : places_(possible_places<T>(places)) {
-    expects(places != 0, "a ring without a place was made", "say how many items it is to hold: one at least");
+    expects(places != 0, "a ring without a place was made", "give it at least one place");
     memory_ = static_cast<T*>(source_allocate_or_throw(places_ * sizeof(T), alignof(T)));
   }
   item_ring(const item_ring&) = delete;

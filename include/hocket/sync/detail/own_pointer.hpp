@@ -1,5 +1,5 @@
-// What an operation refers to until it is awaited, and when its wait is over: an object of its coroutine. And what it
-// has in itself of that.
+// Pointers and storage of an operation: a pointer to an object of the awaiting coroutine, used before and after the
+// wait, and storage for an item within the operation.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
@@ -10,28 +10,29 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// To an object of the coroutine, which looks at it only while it runs. Not kept as it is: a stack that is moved away
-// while its fiber waits has to stay for every address of it that others are told (fiber/await.hpp), and for no other.
+// A pointer to an object of the coroutine, which uses it only while it runs. It is stored inverted: a stack that is
+// moved away while its fiber waits must stay if an operation shows one of its addresses to other code
+// (fiber/await.hpp).
 template <class T>
 class own_pointer {
  public:
   own_pointer() noexcept = default;
-  explicit own_pointer(T* to) noexcept : hidden_(~reinterpret_cast<std::uintptr_t>(to)) {}
+  explicit own_pointer(T* object) noexcept : hidden_(~reinterpret_cast<std::uintptr_t>(object)) {}
   T* get() const noexcept { return reinterpret_cast<T*>(~hidden_); }
 
  private:
   std::uintptr_t hidden_ = ~std::uintptr_t{0};
 };
 
-// Copied into the operation at once, so that the object of the caller need not stay.
+// The operation copies such an item at the call, so the caller's object may end before the await.
 template <class T>
 inline constexpr bool is_small_item =
     std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && sizeof(T) <= 32;
 
-// Room in an operation for such a copy, or for another item that its user constructs and destroys. Whole words, and not
-// left as they are: see core/wait/detail/op_flag.hpp.
+// Storage in an operation for an item that the user of the storage constructs and destroys. Whole words, initialised:
+// see core/wait/detail/op_flag.hpp.
 template <class T>
-class item_room {
+class item_storage {
  public:
   template <class U>
   void put(U&& item) noexcept {

@@ -1,11 +1,11 @@
-// How many items something may be made to keep.
+// The number of places of a channel or a broadcast.
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <cstddef>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// The number itself. One that no memory has room for is a mistake, not a shortage: a negative one, most likely.
+// Returns `places`. A number beyond all memory is fatal: probably it was negative.
 template <class T>
 std::size_t possible_places(std::size_t places) noexcept {
   if (places > static_cast<std::size_t>(-1) / 4 / sizeof(T)) [[unlikely]]

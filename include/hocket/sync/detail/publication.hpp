@@ -1,19 +1,20 @@
-// Something that is published again and again, to any number of receivers, each of which knows how much of it it has
-// seen: what a watch and a broadcast are made of.
+// The core of a watch and a broadcast: values are published to any number of receivers. Each receiver knows how many
+// publications it has seen.
 //
-// `published_` says how often; it is closed after that. A receiver waits as long as it has seen that much. Publishing
-// never waits. Under the mutex it changes what is published, counts, and claims and unlinks all waiters. The grants are
-// posted after the mutex.
+// `published_` counts the publications; its top bit says closed. A receiver waits while it has seen all of them.
+// publish() never waits. Under the mutex it changes the published values, counts, claims and unlinks all waiters. It
+// posts the grants after the unlock.
 //
-// Being granted means to look again: nothing goes through the memory of a wait, and what a receiver has seen moves when
-// it takes something. So a wait that is ended by others, or a coroutine that is destroyed after its grant, has lost
+// A granted receiver reads again: no value passes through the memory of a wait, and the count of a receiver changes
+// when it takes a value. So a wait that a stop has ended, or a coroutine that was destroyed after its grant, has lost
 // nothing and holds nothing.
 //
-// No publication is missed. A receiver gets in line under the mutex, and looks at the count under the same; whoever
-// publishes comes before that, and is seen, or after it, and finds the receiver in line.
-//
-// The end of its life. Who publishes touches nothing of it after the mutex, but the waits that it took out, each of
-// which stays until it is granted. So who was woken may destroy it, if nobody else uses it.
+// Hazards
+//   - *A receiver misses a publication.* Prevented by the mutex, under which the receiver reads the count and is
+//     linked. A publication before that is visible to the receiver; a publication after it finds the receiver in the
+//     queue.
+//   - *A woken receiver destroys the publication while publish() runs.* After the unlock publish() touches only the
+//     claimed waits, and each of these stays until its grant. So this is allowed if there is no other user.
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/wait/seam/strength.hpp>
@@ -27,8 +28,8 @@ class publication : public wait_source {
   publication(const publication&) = delete;
   publication& operator=(const publication&) = delete;
 
-  // Any thread. False: it was closed before.
-  bool close(std::error_code why) noexcept;
+  // Any thread. False: closed before.
+  bool close(std::error_code error) noexcept;
   bool is_closed() const noexcept {
     // ORDER: relaxed, pairs with nothing: no more than a hint.
     return published_.load(std::memory_order_relaxed) & closed;
@@ -38,8 +39,8 @@ class publication : public wait_source {
   explicit publication(std::uint64_t published) noexcept : published_(published) {}
   ~publication();
 
-  // Any thread: calls `change`, which is noexcept, under the mutex, with how often was published before, and counts; by
-  // more than one, if it publishes that many. False: it is closed, and nothing was called.
+  // Any thread. Under the mutex, calls `change` (noexcept) with the number of earlier publications, and adds `count`.
+  // False: closed; `change` was not called.
   template <class Change>
   bool publish(Change change, std::uint64_t count = 1) noexcept {
     grants woken;
@@ -49,28 +50,28 @@ class publication : public wait_source {
       const std::uint64_t before = published_.load(std::memory_order_relaxed);
       if (before & closed) return false;
       change(before);
-      // ORDER: relaxed, pairs with the load in has_news(): the mutex orders what is published.
+      // ORDER: relaxed, pairs with the load in has_news(): the mutex orders the published values.
       published_.store(before + count, std::memory_order_relaxed);
-      line_.claim_all(woken);
+      waiters_.claim_all(woken);
     }
     woken.post();
     return true;
   }
 
-  // Whether there is more than the receiver has seen, or the end.
-  bool has_news(std::uint64_t seen) const noexcept {
-    // ORDER: relaxed, pairs with the stores in publish() and close(): a look, that begin() repeats under the mutex.
-    return published_.load(std::memory_order_relaxed) != seen;
+  // Whether there is a publication that the receiver has not seen, or the end.
+  bool has_news(std::uint64_t position) const noexcept {
+    // ORDER: relaxed, pairs with the stores in publish() and close(): a hint, which begin() verifies under the mutex.
+    return published_.load(std::memory_order_relaxed) != position;
   }
-  // True: it waits.
-  bool begin(suspension& wait, waiter& entry, std::uint64_t seen) noexcept;
+  // True: the receiver waits.
+  bool begin(suspension& wait, waiter& entry, std::uint64_t position) noexcept;
 
   // Under the mutex:
   std::uint64_t published() const noexcept {
     // ORDER: relaxed, pairs with nothing: it changes under the mutex.
     return published_.load(std::memory_order_relaxed) & ~closed;
   }
-  std::error_code why() const noexcept { return why_; }
+  std::error_code close_error() const noexcept { return close_error_; }
 
   // For a destructor.
   std::uint64_t last_published() const noexcept { return Strength::last(published_) & ~closed; }
@@ -83,10 +84,10 @@ class publication : public wait_source {
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
 
-  // Guarded by mutex_, the count for writing:
+  // Guarded by mutex_; any thread may read the count:
   typename Strength::template word<std::uint64_t> published_;
-  std::error_code why_;
-  wait_queue line_;
+  std::error_code close_error_;
+  wait_queue waiters_;
 };
 
 extern template class publication<strength::shared>;

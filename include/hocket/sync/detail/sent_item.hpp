@@ -1,5 +1,5 @@
-// The item of a send: the caller's object until it is sent or begins to wait, then in a slot that stays put. While the
-// sender waits nobody looks at the caller's object, which may be on a stack that is not there.
+// The item of a send: the caller's object until it is sent or begins to wait, then a slot that does not move. During
+// the wait no code uses the caller's object, whose stack may have been moved away.
 #pragma once
 #include <hocket/sync/detail/channel_exchange.hpp>
 #include <hocket/sync/detail/own_pointer.hpp>
@@ -7,27 +7,27 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Moved into the slot, and back if it was not sent.
+// The item moves into the slot, and back if it was not sent.
 template <class T>
 class moved_item {
  public:
   static constexpr bool is_moved = true;
   moved_item() noexcept = default;
-  explicit moved_item(T&& item) noexcept : from_(&item) {}
+  explicit moved_item(T&& item) noexcept : original_(&item) {}
 
-  void refer_to(T& item) noexcept { from_ = own_pointer<T>(&item); }
-  const void* from() const noexcept { return from_.get(); }
-  T&& get() noexcept { return std::move(*from_.get()); }
-  void keep() noexcept { slot.put(std::move(*from_.get())); }
-  // By the sender, when its wait is over.
+  void refer_to(T& item) noexcept { original_ = own_pointer<T>(&item); }
+  const void* original() const noexcept { return original_.get(); }
+  T&& get() noexcept { return std::move(*original_.get()); }
+  void store() noexcept { slot.put(std::move(*original_.get())); }
+  // The sender calls it after its wait.
   void give_back() noexcept {
     if (slot.state != channel_party::phase::waits) return;
-    T* const to = from_.get();
+    T* const original = original_.get();
     if constexpr (std::is_nothrow_move_assignable_v<T>) {
-      *to = std::move(slot.item());
+      *original = std::move(slot.item());
     } else {
-      to->~T();
-      ::new (static_cast<void*>(to)) T(std::move(slot.item()));
+      original->~T();
+      ::new (static_cast<void*>(original)) T(std::move(slot.item()));
     }
     slot.clear();
     slot.state = channel_party::phase::begun;
@@ -36,19 +36,19 @@ class moved_item {
   channel_slot<T> slot{false};
 
  private:
-  own_pointer<T> from_;
+  own_pointer<T> original_;
 };
 
-// Copied when it is sent, or begins to wait.
+// The item is copied when it is sent, or when the wait begins.
 template <class T>
 class copied_item {
  public:
-  static constexpr bool is_moved = true;  // the copy has an end
-  explicit copied_item(const T& item) noexcept : from_(&item) {}
+  static constexpr bool is_moved = true;  // give_back() ends the copy
+  explicit copied_item(const T& item) noexcept : original_(&item) {}
 
-  const T& get() noexcept { return *from_.get(); }
-  const void* from() const noexcept { return from_.get(); }
-  void keep() noexcept { slot.put(*from_.get()); }
+  const T& get() noexcept { return *original_.get(); }
+  const void* original() const noexcept { return original_.get(); }
+  void store() noexcept { slot.put(*original_.get()); }
   void give_back() noexcept {
     if (slot.state != channel_party::phase::waits) return;
     slot.clear();
@@ -58,10 +58,10 @@ class copied_item {
   channel_slot<T> slot{false};
 
  private:
-  own_pointer<const T> from_;
+  own_pointer<const T> original_;
 };
 
-// A small one without an end is in the slot from the beginning, and the caller's object stays as it is.
+// A small trivial item is in the slot from the beginning; the caller's object does not change.
 template <class T>
 class small_item {
  public:
@@ -69,7 +69,7 @@ class small_item {
   explicit small_item(const T& item) noexcept { slot.put(item); }
 
   T&& get() noexcept { return std::move(slot.item()); }
-  void keep() noexcept {}
+  void store() noexcept {}
 
   channel_slot<T> slot{false};
 };

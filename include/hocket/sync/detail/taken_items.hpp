@@ -1,5 +1,5 @@
-// Items on their way from a channel to their receiver, some at a time: moved or copied out under the inner mutex, and
-// assigned outside of it, since what they take the place of may run anything as it ends, a call of the channel too.
+// Items on their way from a channel to their receiver: moved or copied out under the inner mutex, and assigned after
+// the unlock, because the destructor of a replaced object may run any code, also a call of the channel.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
@@ -23,14 +23,14 @@ class taken_items {
   std::size_t size() const noexcept { return size_; }
   bool is_full() const noexcept { return size_ == capacity; }
 
-  // While it is not full.
+  // Not if full.
   template <class From>
   void add(From&& item) {
     ::new (static_cast<void*>(first() + size_)) T(std::forward<From>(item));
     ++size_;
   }
-  void assign_to(T* room) noexcept {
-    for (std::size_t i = 0; i < size_; ++i) room[i] = std::move(first()[i]);
+  void assign_to(T* buffer) noexcept {
+    for (std::size_t i = 0; i < size_; ++i) buffer[i] = std::move(first()[i]);
   }
 
  private:

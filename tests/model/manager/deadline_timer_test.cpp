@@ -1,11 +1,12 @@
-// The keeper of a task manager and its count of live coroutines and replies, under every schedule. The whole inside of
-// a manager runs here; the keeper and the count are its lock-free parts. shard_test.cpp tests the tables.
+// The deadline timer of a task manager and its count of live coroutines and replies, under every schedule. The whole
+// manager_core runs here; the timer and the count are its lock-free parts. shard_test.cpp tests the tables.
 //
-// - While something with a deadline is live, the keeper is armed for that deadline, or for an earlier one. When nothing
-//   is live, the keeper rests, and holds nothing.
+// - While a coroutine or reply with a deadline is live, the timer is armed for that deadline, or for an earlier one.
+// When
+//   nothing is live, the timer is idle, and holds nothing.
 // - A join ends when the last coroutine has ended, and sees the work of all coroutines.
 // - No more are admitted than the limit says, and none after close().
-// - The inside is freed once, after the manager, the joins, the keeper, the coroutines and the replies.
+// - manager_core is freed once, after the manager, the joins, the timer, the coroutines and the replies.
 //
 // Most tests use replies: a reply has a deadline, and ends on any thread.
 #include "manager/stage.hpp"
@@ -35,19 +36,19 @@ constexpr duration never = duration::max();
 struct timed_stage : stage {
   reply first, second;
 
-  void promise_at_home(reply& what, duration within) {
-    hocket::detail::running_scope here({&*loop}, nullptr);
-    what.promise(inside, within);
+  void promise_at_home(reply& target, duration within) {
+    hocket::detail::running_scope scope({&*loop}, nullptr);
+    target.promise(inside, within);
   }
-  // When the threads are done: the keeper has the deadline of what is still there, and nothing else.
+  // After the threads: the timer has the deadline of the live reply, and no other.
   void expect_kept(duration deadline) {
     settle();
-    require(loop->enrolled.load(std::memory_order_acquire) == 1, "the keeper rests over a deadline");
-    require(loop->wheel.next_expiry() <= time_point(deadline), "the keeper comes too late");
+    require(loop->enrolled.load(std::memory_order_acquire) == 1, "the timer is idle before a deadline");
+    require(loop->wheel.next_expiry() <= time_point(deadline), "the timer fires too late");
   }
 };
 
-// One deadline is set as another ends, beside a turn of the keeper, which was posted.
+// A deadline is set while another reply ends, beside process_due() of the posted timer.
 template <const duration& Second>
 void beside_turn(execution& run) {
   timed_stage t;
@@ -67,7 +68,7 @@ void beside_rest(execution& run) {
   timed_stage t;
   t.promise_at_home(t.first, early);
   run.thread("loop", [&] {
-    hocket::detail::running_scope here({&*t.loop}, nullptr);
+    hocket::detail::running_scope scope({&*t.loop}, nullptr);
     if (AtHome) t.first.complete(t.inside);
     t.loop->poll();
   });
@@ -79,9 +80,9 @@ void beside_rest(execution& run) {
   t.end();
 }
 
-// The deadline is set of what ends.
+// The deadline of a reply is set while the reply ends.
 template <bool Turns>
-void of_what_ends(execution& run) {
+void of_ended(execution& run) {
   timed_stage t;
   t.first.promise(t.inside, Turns ? late : never);
   run.thread("sets", [&] { static_cast<void>(t.inside.set_deadline(t.first.id, time_point(early))); });
@@ -91,13 +92,13 @@ void of_what_ends(execution& run) {
   t.end();
 }
 
-// The manager ends, and so does what was left in it, while the keeper was posted, or is armed.
+// The manager and its last reply end while the timer is posted or armed.
 template <bool Armed>
 void freed_by_the_last(execution& run) {
   timed_stage t;
   if (Armed) t.promise_at_home(t.first, early);
   else t.first.promise(t.inside, early);
-  run.thread("manager", [&] { t.inside.let_go(); });
+  run.thread("manager", [&] { t.inside.release(); });
   run.thread("ends", [&] { t.first.complete(t.inside); });
   run.thread("loop", [&] { t.poll(2); });
   run.join();
@@ -108,7 +109,7 @@ void freed_by_the_last(execution& run) {
 
 operation<managed_join> join(stage& t) { return operation<managed_join>(std::in_place, {}, t.inside); }
 
-// A reply and a coroutine, which end on two threads. A third thread waits for both, and lets the manager go.
+// A reply and a coroutine, which end on two threads. A third thread waits for both, and releases the manager.
 void joined(execution& run) {
   stage t;
   place where;
@@ -127,7 +128,7 @@ void joined(execution& run) {
   run.thread("joins", [&] {
     require(wait_at(where, join(t)).has_value());
     require(first_done == 1 && second_done == 1, "a join ended before all had ended");
-    t.inside.let_go();
+    t.inside.release();
   });
   run.join();
   t.end();
@@ -143,9 +144,9 @@ void cancelled_join(execution& run) {
   run.thread("ends", [&] { only.complete(t.inside); });
   run.thread("cancels", [&] { stop->request(); });
   run.thread("joins", [&] {
-    const auto got = wait_at(mortal, join(t));
-    require(got.has_value() || got.error() == std::errc::operation_canceled);
-    t.inside.let_go();
+    const auto joined_all = wait_at(mortal, join(t));
+    require(joined_all.has_value() || joined_all.error() == std::errc::operation_canceled);
+    t.inside.release();
   });
   run.join();
   stop.free();
@@ -164,7 +165,7 @@ void at_the_limit(execution& run) {
   t.end();
 }
 
-// What came before close() is there, and what came later is refused: nothing is lost.
+// A promise before close() is accepted, a later one is refused: none is lost.
 void closed_beside_a_promise(execution& run) {
   stage t;
   reply only;
@@ -180,20 +181,20 @@ constexpr model::options bounds{.preemptions = 2, .stale_reads = 1, .spurious = 
 
 }  // namespace
 
-TEST_CASE("a deadline that is set beside a turn of the keeper is kept") {
+TEST_CASE("a deadline that is set while the deadline timer fires is kept") {
   ::verdict::none(bounds, beside_turn<late>);
   ::verdict::none(bounds, beside_turn<before_early>);
 }
 
-TEST_CASE("a deadline that is set as the keeper comes to rest is kept") {
+TEST_CASE("a deadline that is set while the deadline timer is disarmed is kept") {
   ::verdict::none(bounds, beside_rest<late, false>);
   ::verdict::none(bounds, beside_rest<late, true>);
   ::verdict::none(bounds, beside_rest<before_early, false>);
 }
 
-TEST_CASE("a keeper does not stay for the deadline of what has ended") {
-  ::verdict::none(bounds, of_what_ends<false>);
-  ::verdict::none(bounds, of_what_ends<true>);
+TEST_CASE("the deadline timer does not stay armed for an ended reply") {
+  ::verdict::none(bounds, of_ended<false>);
+  ::verdict::none(bounds, of_ended<true>);
 }
 
 TEST_CASE("the inside is freed once, by the last") {
