@@ -196,7 +196,7 @@ void leave_thread() noexcept {
   using namespace detail;
   registered_thread* const self = own_thread();
   expects(self != nullptr, "a thread left gc that is not registered", "leave_thread() belongs to enter_thread()");
-  expects(!self->plain && self->roots.empty(), "a thread left gc with slots or roots",
+  expects(!self->plain_slot && self->roots.empty(), "a thread left gc with slots or roots",
           "end their scopes before leave_thread()");
   {
     const primitive::locked guard(the_world().mutex);  // a stop meanwhile counts it as stopped
