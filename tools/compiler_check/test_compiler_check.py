@@ -19,7 +19,7 @@ def check(*command):
 
 
 def rows(text):
-    """What is printed as wrong, and as right."""
+    """The titles that are printed as wrong and as right."""
     found = {"wrong": [], "right": []}
     for line in text.splitlines():
         word, _, title = line.partition("  ")
