@@ -20,13 +20,13 @@ ALLOWED = {"select": "tests/unit/sync/posix_names_test.cpp"}
 
 def top_level(text):
     """The text outside of braces and parentheses: members and parameters are no names of their own."""
-    kept, depth = [], 0
+    outside, depth = [], 0
     for token in re.findall(r"[A-Za-z_]\w*|[^\s\w]", text):
         depth -= token in ")}]"
         if depth == 0:
-            kept.append(token)
+            outside.append(token)
         depth += token in "({["
-    return set(kept)
+    return set(outside)
 
 
 def names_of_the_system():

@@ -35,14 +35,14 @@ def included_by_umbrellas(tree):
 
     A file in a folder `platform` chooses between headers: what it includes does not count.
     """
-    reached, left = set(), [path for path in tree.public_headers() if path.count("/") == 2]
-    while left:
-        path = left.pop()
+    reached, pending = set(), [path for path in tree.public_headers() if path.count("/") == 2]
+    while pending:
+        path = pending.pop()
         if "platform" in pathlib.PurePosixPath(path).parts:
             continue
         found = {tree.resolve(path, name) for _, name in tree.includes(path)} - reached - {None}
         reached |= found
-        left += found
+        pending += found
     return reached
 
 

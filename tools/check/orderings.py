@@ -54,9 +54,9 @@ def comments(lines, first, last):
             yield text
 
 
-def fault(name, orders, said):
-    text = " ".join(said)
-    if not said:
+def fault(name, orders, reasons):
+    text = " ".join(reasons)
+    if not reasons:
         return f"{name} with {'/'.join(sorted(orders))} has no // ORDER: comment"
     if "fence" in name or "seq_cst" in orders:
         return None if "forbids" in text else f"{name}: the // ORDER: comment must say which reordering it forbids"

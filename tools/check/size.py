@@ -37,14 +37,14 @@ def functions(tree, path):
 
 
 def check(tree):
-    reasons = {(path, what): (number, reason) for number, path, what, reason in table(tree, LIST, 3)}
+    reasons = {(path, subject): (number, reason) for number, path, subject, reason in table(tree, LIST, 3)}
     needed, findings = set(), []
 
-    def judge(path, what, line, lines, limit):
+    def judge(path, subject, line, lines, limit):
         if lines > limit:
-            needed.add((path, what))
-            if not reasons.get((path, what), (0, ""))[1]:
-                text = f"{what} has {lines} lines, over {limit}: split it, or give a reason in {LIST}"
+            needed.add((path, subject))
+            if not reasons.get((path, subject), (0, ""))[1]:
+                text = f"{subject} has {lines} lines, over {limit}: split it, or give a reason in {LIST}"
                 findings.append(Finding(path, line, text))
 
     for path in tree.paths(*FOLDERS, endings=ENDINGS):

@@ -19,12 +19,12 @@ def check(*command):
 
 
 def rows(text):
-    """What is printed as wrong, and as right."""
+    """The titles that are printed as wrong and as right."""
     found = {"wrong": [], "right": []}
     for line in text.splitlines():
-        word, _, what = line.partition("  ")
+        word, _, title = line.partition("  ")
         if word in found:
-            found[word].append(what)
+            found[word].append(title)
     return found
 
 
@@ -34,9 +34,9 @@ class Verdicts(unittest.TestCase):
             self.skipTest("g++-12 is not installed")
         found = rows(check("g++-12").stdout)
         for known in G_PLUS_PLUS_12:
-            self.assertEqual(1, sum(what.startswith(known) for what in found["wrong"]), known)
+            self.assertEqual(1, sum(title.startswith(known) for title in found["wrong"]), known)
         self.assertEqual(len(G_PLUS_PLUS_12), len(found["wrong"]))
-        self.assertEqual(1, sum(what.startswith(ADVICE) for what in found["right"]))
+        self.assertEqual(1, sum(title.startswith(ADVICE) for title in found["right"]))
 
     def test_a_command_that_is_no_compiler_is_an_error_that_names_it(self):
         for command in ("no-such-compiler", "false"):

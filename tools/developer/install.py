@@ -130,10 +130,10 @@ def files_of_optional_packages():
 def ensure_venv(requirements=REQUIREMENTS):
     """These PyPI packages, at their pinned versions. False if they are missing and must not be installed."""
     stamp = VENV / f"{requirements.parent.name}-requirements.txt"
-    wanted = requirements.read_text()
-    if stamp.exists() and stamp.read_text() == wanted:
+    required = requirements.read_text()
+    if stamp.exists() and stamp.read_text() == required:
         return True
-    names = [line for line in wanted.splitlines() if "==" in line]
+    names = [line for line in required.splitlines() if "==" in line]
     if forbidden():
         print("left out (not installed, from PyPI):", " ".join(names))
         return False
@@ -141,7 +141,7 @@ def ensure_venv(requirements=REQUIREMENTS):
     print("installing into .venv from PyPI:", " ".join(names), flush=True)
     must_quietly(sys.executable, "-m", "venv", str(VENV), log="setup.log")
     must_quietly(str(VENV / "bin/pip"), "install", "--quiet", "-r", str(requirements), log="setup.log")
-    stamp.write_text(wanted)
+    stamp.write_text(required)
     return True
 
 

@@ -2,7 +2,7 @@
 
   setup                install what is missing, after saying what it is
   build [preset]       configure and build (default: dev)
-  test [name]          build and run the tests whose name matches (default: all)
+  test [name]          build and run the tests with a matching name (default: all)
        --preset P      in that test preset, e.g. clang, asan, tsan
        --only A,B      build and run these test programs alone, e.g. unit_fiber
        --all           in every preset that this machine can do

@@ -152,7 +152,7 @@ def add_arguments(parser):
     parser.add_argument("--list", action="store_true", help="name them, and run none")
     parser.add_argument("--alive", action="store_true", help="name those that no test kills yet, and run none")
     parser.add_argument("--slice", type=int, default=0, metavar="N", help="part N of the parts; counts round and round")
-    parser.add_argument("--of", type=int, default=1, metavar="M", help="how many parts of equal length there are")
+    parser.add_argument("--of", dest="parts", type=int, default=1, metavar="M", help="how many parts of equal length there are")
     parser.add_argument("--oldest", type=int, metavar="N", help="the N that were killed longest ago, or never")
     parser.add_argument("--record", action="store_true", help="write the kills into tests/mutants/killed.tsv")
 
@@ -162,9 +162,9 @@ def choose(options, mutants, table):
         return named(mutants, options.name)
     if options.oldest is not None:
         return table.oldest(killable(mutants), options.oldest)
-    if options.of == 1 and (options.check or options.list):
+    if options.parts == 1 and (options.check or options.list):
         return mutants
-    return slice_of(killable(mutants), options.slice, options.of)
+    return slice_of(killable(mutants), options.slice, options.parts)
 
 
 def main(options):

@@ -1,17 +1,17 @@
-"""Looking at hocket's coroutines with gdb, in a live process or a core file:   (gdb) source tools/gdb/hocket.py
+"""Shows hocket's coroutines in gdb, in a live process or a core file:   (gdb) source tools/gdb/hocket.py
 
-  hocket-list               every live coroutine of every loop: what loop::dump tells, and a number
-  hocket-cells              every fiber that has a stack, raw coroutines too, and what it does: from the stacks alone
+  hocket-list               every live coroutine of every loop: the table of loop::dump, with numbers
+  hocket-cells              every fiber that has a stack, raw coroutines too, with its state: from the stacks alone
   hocket-frames             every frame of an unfinished task or generator, awaited or not
-  hocket-bt [-all] WHICH    one backtrace from where it is suspended outward: its tasks, its own stack, whoever joins it
+  hocket-bt [-all] WHICH    one backtrace from the suspended frame outward: its tasks, its own stack, its joiners
   hocket-bt-record RECORD   the backtrace of a parked stack, from its record (context/seam/switch.hpp)
   hocket-core FILE          generate-core-file that does not lose the stacks of fibers
 
 WHICH is a number or an address of hocket-list, a name, or an expression: a join_handle or a coroutine<...> object.
 `-all` shows the library's own frames, too.
 
-Nothing is called in the process and nothing is written to it. It stands still meanwhile. The library must have been built with -g, the code of the
-coroutines too if their lines are to be seen.
+The commands call nothing in the process and write nothing to it. It is stopped meanwhile. The library must have been
+built with -g, and for their lines the coroutines, too.
 """
 import os
 import sys
@@ -27,7 +27,7 @@ from hocket_gdb import backtrace, cells, corefile, listing, pieces, stacks  # no
 
 
 class Command(gdb.Command):
-    """Says what gdb could not do in a line, without the place in this code."""
+    """Reports an error of gdb in one line, without a traceback of this code."""
 
     def invoke(self, argument, from_tty):
         try:
@@ -39,7 +39,7 @@ class Command(gdb.Command):
 class List(Command):
     """hocket-list: the live coroutines of all loops, numbered for hocket-bt.
 
-Those that have not begun are not listed."""
+Coroutines that have not begun are not listed."""
 
     def __init__(self):
         super().__init__("hocket-list", gdb.COMMAND_STATUS)
@@ -61,7 +61,7 @@ class Cells(Command):
 class Frames(Command):
     """hocket-frames: every coroutine frame in frame memory.
 
-Not those from an allocator of one's own, nor any under a sanitizer."""
+Frames from an allocator of the program are not listed, nor any frame under a sanitizer."""
 
     def __init__(self):
         super().__init__("hocket-frames", gdb.COMMAND_STATUS)

@@ -1,4 +1,4 @@
-// Where the system has made the calling thread's stack.
+// The bounds of the calling thread's own stack, as the system reports them.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 

@@ -10,7 +10,7 @@ namespace {
 
 native_bounds bounds_of(const registered_thread* self) {
   if (!self) return bounds_of_this_thread();
-  return {const_cast<void*>(self->told.stack_low), const_cast<void*>(self->told.stack_base)};
+  return {const_cast<void*>(self->state.stack_low), const_cast<void*>(self->state.stack_base)};
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <hocket/fiber/seam/running_stack.hpp>
 #include <hocket/gc/world.hpp>
 
-#include "kept_in_child.hpp"
+#include "list_in_child.hpp"
 #include "native_bounds.hpp"
 #include "registered_thread.hpp"
 
@@ -30,24 +30,24 @@ using hocket::detail::list;
 struct world {
   primitive::thread_mutex mutex;  // held while the world is stopped
   list<registered_thread> threads;
-  std::vector<stopped_thread> stopped;  // room for all of them
-  // The thread that stops it now: its thread_state.
+  std::vector<stopped_thread> stopped;  // its capacity is at least the number of threads
+  // The thread_state of the thread that stops the world now.
   primitive::atomic<const void*> stopper{nullptr};
 };
 
 world& the_world() noexcept {
-  static hocket::detail::never_destroyed<world> one;
-  return *one;
+  static hocket::detail::never_destroyed<world> instance;
+  return *instance;
 }
 
 constinit thread_local registered_thread* own = nullptr;
 
-void sleep_outside(void (*sleep)(void* with), void* with) noexcept { leave_for(sleep, with); }
+void sleep_outside(void (*sleep)(void* argument), void* argument) noexcept { leave_for(sleep, argument); }
 
-// --- fork: by a thread that has stopped the world, or while nobody has
+// --- fork: by the thread that has stopped the world, or while the world runs
 
 bool is_stopper() noexcept {
-  // ORDER: relaxed, pairs with nothing: a thread looks for its own mark.
+  // ORDER: relaxed, pairs with nothing: a thread compares with its own address.
   return the_world().stopper.load(std::memory_order_relaxed) == &hocket::detail::this_thread();
 }
 
@@ -57,64 +57,64 @@ void before_fork() noexcept {
 void after_fork() noexcept {
   if (!is_stopper()) the_world().mutex.unlock();
 }
-// The child has only the thread that forked. Nobody waits for the mutex there.
-void in_child() noexcept {
+// The child has only the thread that forked, so no thread waits for the mutex.
+void after_fork_in_child() noexcept {
   world& all = the_world();
-  keep_alone(all.threads, own);
+  retain_only(all.threads, own);
   if (!is_stopper()) ::new (static_cast<void*>(&all.mutex)) primitive::thread_mutex;
 }
 
-void watch_sleep() {
-  static const int error = ::pthread_atfork(before_fork, after_fork, in_child);
+void install_process_hooks() {
+  static const int error = ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
   if (error != 0) throw std::system_error(error, std::system_category(), "hocket: pthread_atfork");
   // ORDER: release, pairs with the load in asleep().
   hocket::detail::wraps_sleep.store(sleep_outside, std::memory_order_release);
 }
 
 // Its caller's callee-saved registers are on the stack above.
-[[gnu::noinline]] void run_outside(registered_thread& self, void (*run)(void* with), void* with) {
-  self.told.stack_pointer = __builtin_frame_address(0);
-  struct absence {
-    registered_thread& of;
-    explicit absence(registered_thread& one) noexcept : of(one) {
-      of.away = true;
-      world_halt.leave(of.mark);
+[[gnu::noinline]] void run_outside(registered_thread& self, void (*run)(void* argument), void* argument) {
+  self.state.stack_pointer = __builtin_frame_address(0);
+  struct safe_region {
+    registered_thread& thread;
+    explicit safe_region(registered_thread& caller) noexcept : thread(caller) {
+      thread.is_outside = true;
+      world_halt.leave(thread.mark);
     }
-    ~absence() {
-      world_halt.come_back(of.mark);
-      of.away = false;
+    ~safe_region() {
+      world_halt.reenter(thread.mark);
+      thread.is_outside = false;
     }
-  } outside(self);
-  run(with);
+  } region(self);
+  run(argument);
 }
 
 // The fence keeps the frame until the call has returned.
-[[gnu::noinline]] void with_registers_on_stack(registered_thread& self, void (*run)(void* with), void* with) {
+[[gnu::noinline]] void with_registers_on_stack(registered_thread& self, void (*run)(void* argument), void* argument) {
   __builtin_unwind_init();
-  run_outside(self, run, with);
+  run_outside(self, run, argument);
   hocket::detail::signal_fence();
 }
 
-class standing_world {
+class stopped_world {
  public:
-  standing_world(world& all, registered_thread* self) noexcept : all_(all), self_(self) {
+  stopped_world(world& all, registered_thread* self) noexcept : all_(all), self_(self) {
     // ORDER: relaxed, pairs with nothing: see is_stopper().
     all_.stopper.store(&hocket::detail::this_thread(), std::memory_order_relaxed);
-    if (self_) self_->away = true;
+    if (self_) self_->is_outside = true;
     world_halt.begin();
     all_.stopped.clear();
-    for (registered_thread& one : all_.threads) {
-      if (&one != self_) halt::await(one.mark);
-      all_.stopped.push_back(one.told);  // there is room
+    for (registered_thread& thread : all_.threads) {
+      if (&thread != self_) halt::await(thread.mark);
+      all_.stopped.push_back(thread.state);  // within its capacity
     }
   }
-  standing_world(const standing_world&) = delete;
-  standing_world& operator=(const standing_world&) = delete;
-  ~standing_world() {
+  stopped_world(const stopped_world&) = delete;
+  stopped_world& operator=(const stopped_world&) = delete;
+  ~stopped_world() {
     // ORDER: relaxed, pairs with nothing: see is_stopper().
     all_.stopper.store(nullptr, std::memory_order_relaxed);
     world_halt.end();
-    if (self_) self_->away = false;
+    if (self_) self_->is_outside = false;
   }
 
  private:
@@ -122,13 +122,13 @@ class standing_world {
   registered_thread* const self_;
 };
 
-[[gnu::noinline]] void stop_from_here(void (*run)(void*, std::span<const stopped_thread>), void* with) {
+[[gnu::noinline]] void stop_from_here(void (*run)(void*, std::span<const stopped_thread>), void* argument) {
   world& all = the_world();
   registered_thread* const self = own_thread();
-  if (self) self->told.stack_pointer = __builtin_frame_address(0);
-  const primitive::locked guard(all.mutex);  // who waits for it counts as stopped
-  const standing_world standing(all, self);
-  run(with, all.stopped);
+  if (self) self->state.stack_pointer = __builtin_frame_address(0);
+  const primitive::locked guard(all.mutex);  // a thread that waits for it counts as stopped
+  const stopped_world stop(all, self);
+  run(argument, all.stopped);
 }
 
 }  // namespace
@@ -142,28 +142,29 @@ void expect_stopped_world(const char* message) noexcept {
           current_context().name());
 }
 
-void for_each_thread(void (*visit)(void* with, registered_thread& one), void* with) noexcept {
-  for (registered_thread& one : the_world().threads) visit(with, one);
+void for_each_thread(void (*visit)(void* argument, registered_thread& thread), void* argument) noexcept {
+  for (registered_thread& thread : the_world().threads) visit(argument, thread);
 }
 
 void halt_here() noexcept {
   leave_for([](void*) {}, nullptr);
 }
 
-void leave_for(void (*run)(void* with), void* with) {
+void leave_for(void (*run)(void* argument), void* argument) {
   registered_thread* const self = own_thread();
-  if (self && !self->away) with_registers_on_stack(*self, run, with);
-  else run(with);
+  if (self && !self->is_outside) with_registers_on_stack(*self, run, argument);
+  else run(argument);
 }
 
-[[gnu::noinline]] void stop_world(void (*run)(void* with, std::span<const stopped_thread> threads), void* with) {
+[[gnu::noinline]] void stop_world(void (*run)(void* argument, std::span<const stopped_thread> threads),
+                                  void* argument) {
   const registered_thread* const self = own_thread();
-  expects(!is_stopper(), "stop_world was called while the caller has it stopped",
-          "it is stopped: look at the threads that the outer call was given");
-  expects(!self || !self->away, "stop_world was called in gc::native()",
+  expects(!is_stopper(), "stop_world was called while the caller has the world stopped",
+          "use the threads that the outer call has passed");
+  expects(!self || !self->is_outside, "stop_world was called in gc::native()",
           "a thread counts as stopped there: return from it first");
   __builtin_unwind_init();
-  stop_from_here(run, with);
+  stop_from_here(run, argument);
   hocket::detail::signal_fence();
 }
 
@@ -176,26 +177,26 @@ void enter_thread() {
                             "hocket: a thread cannot be registered with gc where fibers are threads "
                             "(HOCKET_BACKEND=thread): use the machine's own switch");
   expects(!own_thread(), "a thread was registered with gc twice", "one thread_scope, or enter_thread(), for a thread");
-  auto made = std::make_unique<registered_thread>();
+  auto thread = std::make_unique<registered_thread>();
   const native_bounds bounds = bounds_of_this_thread();
-  made->told.fibers = this_thread_fibers();
-  made->told.stack_low = bounds.low;
-  made->told.stack_base = bounds.base;
-  watch_sleep();
+  thread->state.fibers = this_thread_fibers();
+  thread->state.stack_low = bounds.low;
+  thread->state.stack_base = bounds.base;
+  install_process_hooks();
   world& all = the_world();
   const primitive::locked guard(all.mutex);
   std::size_t count = 1;
-  for ([[maybe_unused]] const registered_thread& one : all.threads) ++count;
+  for ([[maybe_unused]] const registered_thread& other : all.threads) ++count;
   all.stopped.reserve(count);
-  all.threads.push_back(*made);
-  own = made.release();
+  all.threads.push_back(*thread);
+  own = thread.release();
 }
 
 void leave_thread() noexcept {
   using namespace detail;
   registered_thread* const self = own_thread();
   expects(self != nullptr, "a thread left gc that is not registered", "leave_thread() belongs to enter_thread()");
-  expects(!self->plain && self->roots.empty(), "a thread left gc with slots or roots",
+  expects(!self->plain_slot && self->roots.empty(), "a thread left gc with slots or roots",
           "end their scopes before leave_thread()");
   {
     const primitive::locked guard(the_world().mutex);  // a stop meanwhile counts it as stopped

@@ -27,19 +27,19 @@ time_point limit_of(int fd, int option) noexcept {
   return time == duration::zero() ? time_point::max() : deadline_after(now(), time);
 }
 
-wait_result patience::wait_once() noexcept {
-  constexpr int enough = 4;
-  if (in_vain_ < enough) {
-    ++in_vain_;
+wait_result retry_wait::wait_once() noexcept {
+  constexpr int unpaced = 4;
+  if (spurious_wakeups_ < unpaced) {
+    ++spurious_wakeups_;
     return wait_for(fd_, events_of(way_), limit_);
   }
   if (now() >= limit_) return wait_result::late;
-  const auto pause = std::chrono::milliseconds(1 << std::min(in_vain_++ - enough, 6));
+  const auto pause = std::chrono::milliseconds(1 << std::min(spurious_wakeups_++ - unpaced, 6));
   const watched_fd watched(fd_);
   return wait_until(std::min(limit_, deadline_after(now(), pause)));
 }
 
-bool patience::wait() noexcept {
+bool retry_wait::wait() noexcept {
   if (!began_) {
     began_ = true;
     if (!blocks(fd_)) {

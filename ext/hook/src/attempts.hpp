@@ -1,4 +1,4 @@
-// Calls that are tried without blocking, and repeated when their number is ready.
+// Calls that are tried without blocking, and repeated when their fd is ready.
 #pragma once
 #include "caller.hpp"
 
@@ -19,18 +19,18 @@ constexpr int limit_option_of(direction way) noexcept { return way == direction:
 
 // The waits of one call. They share one time limit.
 //
-// Hazard: if an fd stays ready while the call would block, the fiber spins. Examples: an error queue that nobody
-// reads, a datagram whose receiver has no room. Prevented by a timer: after a few waits in vain it paces the attempts.
-class patience {
+// Hazard: if an fd stays ready while the call would block, then the fiber spins. Examples: an unread error queue, a
+// datagram to a full receiver. Prevented by a timer: after a few spurious wakeups it paces the attempts.
+class retry_wait {
  public:
-  patience(int fd, direction way) noexcept : fd_(fd), way_(way) {}
+  retry_wait(int fd, direction way) noexcept : fd_(fd), way_(way) {}
 
-  // After an attempt that would block. True: try again. False: the call ends with errno. If the fiber was ended, or
-  // must not wait, then a connected socket is marked: also if a part was moved. If the number was closed meanwhile,
+  // Called after an attempt that would block. True: try again. False: the call ends with errno. If the fiber was ended,
+  // or must not wait, then a connected socket is marked, also if a part was moved. If the fd was closed meanwhile,
   // errno is EBADF.
   bool wait() noexcept;
-  // A part was moved: the waits were not in vain.
-  void note_part() noexcept { in_vain_ = 0; }
+  // Called after a part was moved: the next waits are not paced.
+  void record_progress() noexcept { spurious_wakeups_ = 0; }
 
  private:
   const int fd_;
@@ -38,33 +38,33 @@ class patience {
   wait_result wait_once() noexcept;
 
   bool began_ = false;
-  int in_vain_ = 0;
+  int spurious_wakeups_ = 0;
   time_point limit_ = time_point::max();
 };
 
 template <class Attempt>
 ssize_t until_done(int fd, direction way, Attempt attempt) noexcept {
-  patience waits(fd, way);
+  retry_wait waits(fd, way);
   for (;;) {
-    const ssize_t got = attempt();
-    if (got >= 0 || !would_block() || !waits.wait()) return got;
+    const ssize_t result = attempt();
+    if (result >= 0 || !would_block() || !waits.wait()) return result;
   }
 }
 
 // For a call that blocks a thread until all bytes are moved. attempt(moved) moves the bytes after the first `moved`; 0
-// is the end. Returns how many were moved; the error only if none.
+// is the end. Returns the number of moved bytes. Returns the error only if no byte was moved.
 template <class Attempt>
 ssize_t until_all_is_moved(int fd, direction way, size_t size, Attempt attempt) noexcept {
-  patience waits(fd, way);
+  retry_wait waits(fd, way);
   size_t moved = 0;
   for (;;) {
-    const ssize_t got = attempt(moved);
-    if (got > 0) {
-      moved += static_cast<size_t>(got);
-      waits.note_part();
+    const ssize_t count = attempt(moved);
+    if (count > 0) {
+      moved += static_cast<size_t>(count);
+      waits.record_progress();
     }
-    if (got == 0 || (got > 0 && moved >= size)) return static_cast<ssize_t>(moved);
-    if (got < 0 && (!would_block() || !waits.wait())) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
+    if (count == 0 || (count > 0 && moved >= size)) return static_cast<ssize_t>(moved);
+    if (count < 0 && (!would_block() || !waits.wait())) return moved != 0 ? static_cast<ssize_t>(moved) : -1;
     // A part was moved: the next attempt finds whether it would block.
   }
 }

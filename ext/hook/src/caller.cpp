@@ -69,11 +69,11 @@ wait_result failed(std::error_code error, time_point limit) noexcept {
 
 // Awaits on a stack with C frames: no exception may pass them.
 template <class Operation>
-wait_result await_in_c(Operation&& what, time_point limit) noexcept {
+wait_result await_in_c(Operation&& operation, time_point limit) noexcept {
   count(counted::waits);
   try {
-    const auto got = await(std::forward<Operation>(what).until(limit).reporting_kill());
-    return got ? wait_result::ready : failed(got.error(), limit);
+    const auto result = await(std::forward<Operation>(operation).until(limit).reporting_kill());
+    return result ? wait_result::ready : failed(result.error(), limit);
   } catch (const std::bad_alloc&) {
     errno = ENOMEM;  // the call has no answer
     return wait_result::ended;
@@ -167,9 +167,9 @@ bool run_on_pool(void (*run)(void* with), void* with) noexcept {
                with};
   using operation = primitive::operation<hocket::detail::blocking_operation>;
   for (;;) {
-    const wait_result how =
+    const wait_result end =
         await_in_c(operation(std::in_place, {}, blocking_pool::process_pool(), &job), time_point::max());
-    if (how == wait_result::ready) return true;
+    if (end == wait_result::ready) return true;
     if (errno != EAGAIN) return false;
     job.refusal = {};  // the pool's queue is full
     if (wait_until(deadline_after(now(), std::chrono::milliseconds(5))) != wait_result::ready) return false;
@@ -221,11 +221,12 @@ bool scope_access::expect_fiber() noexcept {
 }
 
 void scope_access::unhook() noexcept {
-  for (scope* in = find(current_fiber()); in; in = outer(*in)) in->asked_before_ = std::exchange(in->may_park_, &never);
+  for (scope* in = find(current_fiber()); in; in = outer(*in))
+    in->may_park_before_fork_ = std::exchange(in->may_park_, &never);
 }
 
 void scope_access::hook_again() noexcept {
-  for (scope* in = find(current_fiber()); in; in = outer(*in)) in->may_park_ = in->asked_before_;
+  for (scope* in = find(current_fiber()); in; in = outer(*in)) in->may_park_ = in->may_park_before_fork_;
 }
 
 void scope_access::report_deadline(time_point deadline) noexcept {

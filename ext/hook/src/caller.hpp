@@ -51,7 +51,7 @@ bool only_tries() noexcept;
 enum class wait_result { ready, late, ended, failed };
 // Parks the fiber until the system reports one of these events of poll(2), or until `limit`.
 wait_result wait_for(int fd, short events, time_point limit) noexcept;
-// Parks the fiber until one of several numbers is ready, and fills in their events.
+// Parks the fiber until one of several fds is ready, and fills in their events.
 wait_result wait_for(std::span<pollfd> fds, time_point limit) noexcept;
 // Parks the fiber until `limit`.
 wait_result wait_until(time_point limit) noexcept;
@@ -70,10 +70,10 @@ T fail(int error) noexcept {
 // Returns what call() returns. Without an error errno stays as it was: libraries read it after a call that returned 0.
 template <class Call>
 auto quietly(Call call) noexcept -> decltype(call()) {
-  const int kept = errno;
-  const auto got = call();
-  if (got >= 0) errno = kept;
-  return got;
+  const int error_before = errno;
+  const auto result = call();
+  if (result >= 0) errno = error_before;
+  return result;
 }
 
 inline bool would_block() noexcept { return errno == EAGAIN || errno == EWOULDBLOCK; }

@@ -4,10 +4,10 @@
 // again before the fiber waits.
 //
 // accept() has no such flag either. A listener may be shared with other processes, so it is never made non-blocking.
-// The fiber waits until the listener is ready, then polls and accepts. Hooked fibers of one process do this one at a
-// time at each listener, so that none takes another's connection. Hazard: if another process or an unhooked thread
-// accepts between the poll and the accept, then the call blocks the worker until the next connection. Prevented by the
-// user: a listener that others use, too, is made non-blocking.
+// The fiber waits until the listener is ready, then polls and accepts. At each listener only one hooked fiber of the
+// process does this at a time, so it does not accept the connection that another fiber has polled. Hazard: if another
+// process or an unhooked thread accepts between the poll and the accept, then the call blocks the worker until the next
+// connection. Prevented by the user: a listener that others use, too, is made non-blocking.
 #include "attempts.hpp"
 #include "next.hpp"
 #include "times.hpp"
@@ -48,7 +48,7 @@ int end_connect(int fd, close_count begin) noexcept {
 // which reports an event then, and an error of the system.
 int await_connection(int fd, time_point limit) noexcept {
   const close_count begin = last_close();
-  for (pollfd one{fd, POLLOUT, 0}; raw::poll(&one, 1, 0) == 0;) {  // an event may be of an earlier file with this fd
+  for (pollfd pfd{fd, POLLOUT, 0}; raw::poll(&pfd, 1, 0) == 0;) {  // an event may be of an earlier file with this fd
     switch (wait_for(fd, POLLOUT, limit)) {
       case wait_result::late: return fail<int>(EINPROGRESS);
       case wait_result::ended: return end_connect(fd, begin);
@@ -69,7 +69,7 @@ int finish_connect(int fd, const sockaddr* to, socklen_t size, time_point limit)
   return 0;
 }
 
-// For a unix listener whose backlog is full: no event reports room.
+// For a unix listener with a full backlog: no event reports free space.
 int connect_when_there_is_room(int fd, const sockaddr* to, socklen_t size, long flags, time_point limit) noexcept {
   const close_count begin = last_close();
   for (growing_pause pause;;) {
@@ -100,15 +100,15 @@ primitive::thread_mutex& acceptor_of(int fd) noexcept {
   return all[static_cast<std::size_t>(fd) % all.size()];
 }
 
-int accept_if_ready(int fd, sockaddr* from, socklen_t* room, int flags) noexcept {
-  primitive::thread_mutex& one = acceptor_of(fd);
-  if (!one.try_lock()) return fail<int>(EAGAIN);
-  pollfd look{fd, POLLIN, 0};
-  const int got = raw::poll(&look, 1, 0) == 0 ? fail<int>(EAGAIN) : raw::accept4(fd, from, room, flags);
+int accept_if_ready(int fd, sockaddr* from, socklen_t* from_size, int flags) noexcept {
+  primitive::thread_mutex& mutex = acceptor_of(fd);
+  if (!mutex.try_lock()) return fail<int>(EAGAIN);
+  pollfd pfd{fd, POLLIN, 0};
+  const int client = raw::poll(&pfd, 1, 0) == 0 ? fail<int>(EAGAIN) : raw::accept4(fd, from, from_size, flags);
   const int error = errno;
-  one.unlock();
+  mutex.unlock();
   errno = error;
-  return got;
+  return client;
 }
 
 bool is_listener(int fd) noexcept {
@@ -117,11 +117,11 @@ bool is_listener(int fd) noexcept {
   return ::syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0;
 }
 
-int accept_hooked(int fd, sockaddr* from, socklen_t* room, int flags) noexcept {
+int accept_hooked(int fd, sockaddr* from, socklen_t* from_size, int flags) noexcept {
   if (!may_begin()) return -1;  // a listener is never marked
-  if (!blocks(fd) || !is_listener(fd)) return raw::accept4(fd, from, room, flags);
+  if (!blocks(fd) || !is_listener(fd)) return raw::accept4(fd, from, from_size, flags);
   return static_cast<int>(
-      until_done(fd, direction::in, [&]() -> ssize_t { return accept_if_ready(fd, from, room, flags); }));
+      until_done(fd, direction::in, [&]() -> ssize_t { return accept_if_ready(fd, from, from_size, flags); }));
 }
 
 }  // namespace
@@ -136,15 +136,15 @@ int connect(int fd, const sockaddr* to, socklen_t size) {
     return hook::is_refused(fd) ? -1 : hook::next.connect(fd, to, size);
   return hook::quietly([&] { return hook::connect_hooked(fd, to, size); });
 }
-int accept(int fd, sockaddr* from, socklen_t* room) {
+int accept(int fd, sockaddr* from, socklen_t* from_size) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.accept(fd, from, room);
-  return hook::quietly([&] { return hook::accept_hooked(fd, from, room, 0); });
+    return hook::next.accept(fd, from, from_size);
+  return hook::quietly([&] { return hook::accept_hooked(fd, from, from_size, 0); });
 }
-int accept4(int fd, sockaddr* from, socklen_t* room, int flags) {
+int accept4(int fd, sockaddr* from, socklen_t* from_size, int flags) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.accept4(fd, from, room, flags);
-  return hook::quietly([&] { return hook::accept_hooked(fd, from, room, flags); });
+    return hook::next.accept4(fd, from, from_size, flags);
+  return hook::quietly([&] { return hook::accept_hooked(fd, from, from_size, flags); });
 }
 
 }  // extern "C"

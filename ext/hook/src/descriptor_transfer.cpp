@@ -26,8 +26,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 constexpr off_t at_its_place = -1;
 
 bool is_ready(int fd, direction way) noexcept {
-  pollfd one{fd, events_of(way), 0};
-  return raw::poll(&one, 1, 0) != 0;
+  pollfd pfd{fd, events_of(way), 0};
+  return raw::poll(&pfd, 1, 0) != 0;
 }
 
 // For an fd that cannot be tried: the call runs on the pool when the fd is ready. It may block there, for more
@@ -74,9 +74,9 @@ ssize_t write_somehow(int fd, Size size, Try try_from, Call call_from) noexcept 
 
 ssize_t read_parts(int fd, const iovec* parts, int count, off_t at, int flags, size_t from) noexcept {
   const off_t place = at == at_its_place ? at : at + static_cast<off_t>(from);
-  return with_parts_from(parts, count, from, [&](const iovec* rest, int left) {
-    return place == at_its_place && flags == 0 ? raw::readv(fd, rest, left)
-                                               : raw::preadv2(fd, rest, left, place, flags);
+  return with_parts_from(parts, count, from, [&](const iovec* rest, int rest_count) {
+    return place == at_its_place && flags == 0 ? raw::readv(fd, rest, rest_count)
+                                               : raw::preadv2(fd, rest, rest_count, place, flags);
   });
 }
 
@@ -108,9 +108,9 @@ ssize_t read_socket_or_other(int fd, void* data, size_t size) noexcept {
 
 ssize_t write_parts(int fd, const iovec* parts, int count, off_t at, int flags, size_t from) noexcept {
   const off_t place = at == at_its_place ? at : at + static_cast<off_t>(from);
-  return with_parts_from(parts, count, from, [&](const iovec* rest, int left) {
-    return place == at_its_place && flags == 0 ? raw::writev(fd, rest, left)
-                                               : raw::pwritev2(fd, rest, left, place, flags);
+  return with_parts_from(parts, count, from, [&](const iovec* rest, int rest_count) {
+    return place == at_its_place && flags == 0 ? raw::writev(fd, rest, rest_count)
+                                               : raw::pwritev2(fd, rest, rest_count, place, flags);
   });
 }
 
@@ -160,8 +160,8 @@ ssize_t read(int fd, void* data, size_t size) {
     return hook::is_refused(fd) ? -1 : hook::next.read(fd, data, size);
   return hook::quietly([&] { return hook::read_socket_or_other(fd, data, size); });
 }
-ssize_t __read_chk(int fd, void* data, size_t size, size_t room) {
-  hook::expect_room(size, room);
+ssize_t __read_chk(int fd, void* data, size_t size, size_t capacity) {
+  hook::expect_room(size, capacity);
   return read(fd, data, size);
 }
 ssize_t readv(int fd, const iovec* parts, int count) {
@@ -176,12 +176,12 @@ ssize_t pread64(int fd, void* data, size_t size, off64_t at) {
   return hook::is_position(at) ? hook::quietly([&] { return hook::read_hooked(fd, &whole, 1, at, 0); }) : -1;
 }
 ssize_t pread(int fd, void* data, size_t size, off_t at) { return pread64(fd, data, size, at); }
-ssize_t __pread_chk(int fd, void* data, size_t size, off_t at, size_t room) {
-  hook::expect_room(size, room);
+ssize_t __pread_chk(int fd, void* data, size_t size, off_t at, size_t capacity) {
+  hook::expect_room(size, capacity);
   return pread64(fd, data, size, at);
 }
-ssize_t __pread64_chk(int fd, void* data, size_t size, off64_t at, size_t room) {
-  hook::expect_room(size, room);
+ssize_t __pread64_chk(int fd, void* data, size_t size, off64_t at, size_t capacity) {
+  hook::expect_room(size, capacity);
   return pread64(fd, data, size, at);
 }
 ssize_t preadv64(int fd, const iovec* parts, int count, off64_t at) {

@@ -24,7 +24,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 namespace {
 
 constinit primitive::atomic<bool> some_socket_has_a_limit{false};
-constinit primitive::atomic<bool> inherited_were_asked{false};
+constinit primitive::atomic<bool> inherited_were_checked{false};
 
 bool has_limit(int fd, int option) noexcept {
   timeval limit{};
@@ -32,14 +32,14 @@ bool has_limit(int fd, int option) noexcept {
   return raw::getsockopt(fd, SOL_SOCKET, option, &limit, &size) == 0 && (limit.tv_sec != 0 || limit.tv_usec != 0);
 }
 
-[[gnu::cold]] void ask_inherited() noexcept {
+[[gnu::cold]] void check_inherited() noexcept {
   constexpr int end = 1024;
   const int error = errno;
   for (int fd = 0; fd < end; ++fd)
     if (has_limit(fd, SO_RCVTIMEO) || has_limit(fd, SO_SNDTIMEO)) expect_limits();
   errno = error;
   // ORDER: relaxed, pairs with the load in sockets_have_limits().
-  inherited_were_asked.store(true, std::memory_order_relaxed);
+  inherited_were_checked.store(true, std::memory_order_relaxed);
 }
 
 // If `fd` is closed, dup2() and dup3() from it fail and their target stays open.
@@ -50,7 +50,7 @@ bool is_limit(int level, int name) noexcept {
          (name == SO_RCVTIMEO_OLD || name == SO_SNDTIMEO_OLD || name == SO_RCVTIMEO_NEW || name == SO_SNDTIMEO_NEW);
 }
 
-// After dup2() or dup3(), see their `result`. The mark that `to` had was that of the socket that is closed now.
+// After dup2() or dup3(), see their `result`. The mark of `to` belonged to the socket that is closed now.
 int replaced(int from, int to, std::uint64_t mark, int result) noexcept {
   if (result < 0 || from == to) return result;
   remove_mark(to, mark);
@@ -67,8 +67,8 @@ void report_abort(void* value, socklen_t size) noexcept {
 }  // namespace
 
 bool sockets_have_limits() noexcept {
-  // ORDER: relaxed, pairs with the store in ask_inherited(): two threads may both ask the inherited sockets.
-  if (!inherited_were_asked.load(std::memory_order_relaxed)) ask_inherited();
+  // ORDER: relaxed, pairs with the store in check_inherited(): two threads may both check the inherited sockets.
+  if (!inherited_were_checked.load(std::memory_order_relaxed)) check_inherited();
   // ORDER: relaxed, pairs with the store in expect_limits(): handing the socket to another thread orders both.
   return some_socket_has_a_limit.load(std::memory_order_relaxed);
 }

@@ -13,10 +13,10 @@ int epoll_until(int epoll, epoll_event* events, int count, time_point limit) noe
   for (;;) {
     const int ready = raw::epoll_wait(epoll, events, count, 0);
     if (ready != 0 || limit <= now()) return ready;
-    const wait_result how = wait_for(epoll, POLLIN, limit);
-    if (how == wait_result::late) return 0;
-    if (how == wait_result::ended) return fail<int>(ECANCELED);
-    if (how == wait_result::failed) return -1;
+    const wait_result end = wait_for(epoll, POLLIN, limit);
+    if (end == wait_result::late) return 0;
+    if (end == wait_result::ended) return fail<int>(ECANCELED);
+    if (end == wait_result::failed) return -1;
   }
 }
 

@@ -1,7 +1,7 @@
 // flock, lockf, fcntl(F_SETLKW) and fcntl(F_OFD_SETLKW): tried without blocking, and again after 1 ms, 2 ms ... 50 ms.
 //
-// Not on the pool. If all its threads waited for a lock, then the program would hang, because the holder's fsync()
-// would find no thread. Cost: the system sees no waiter, so it detects no deadlock (EDEADLK) and keeps no order.
+// Rejected: the pool. If all its threads waited for a lock, then the program would hang, because the holder's fsync()
+// would find no thread. Cost: the system sees no waiter, so it detects no deadlock (EDEADLK) and has no order.
 //
 // fcntl(F_DUPFD) copies the mark of a socket (marked_sockets.hpp).
 #include "caller.hpp"
@@ -16,14 +16,16 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 // Only fcntl(2) and lockf(3) fail with EACCES.
-bool is_locked_by_another(int also) noexcept { return errno == EAGAIN || errno == EWOULDBLOCK || errno == also; }
+bool is_lock_conflict(int conflict_error) noexcept {
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == conflict_error;
+}
 
 template <class Attempt>
-int until_locked(int also, Attempt attempt) noexcept {
+int until_locked(int conflict_error, Attempt attempt) noexcept {
   if (!may_begin()) return -1;
   for (growing_pause pause;;) {
-    const int got = attempt();
-    if (got == 0 || !is_locked_by_another(also)) return got;
+    const int result = attempt();
+    if (result == 0 || !is_lock_conflict(conflict_error)) return result;
     if (wait_until(pause.end()) != wait_result::ready) return -1;
   }
 }

@@ -79,24 +79,36 @@ ssize_t sendfile_hooked(int to, int from, off_t* at, size_t size) noexcept {
 
 // Returns at once for a file.
 bool await_ready(int fd, direction way) noexcept {
-  pollfd one{fd, events_of(way), 0};
-  patience waits(fd, way);
-  while (raw::poll(&one, 1, 0) == 0)
+  pollfd pfd{fd, events_of(way), 0};
+  retry_wait waits(fd, way);
+  while (raw::poll(&pfd, 1, 0) == 0)
     if (!waits.wait()) return false;
   return true;
 }
 
 ssize_t splice_hooked(int from, off_t* from_at, int to, off_t* to_at, size_t size, unsigned flags) noexcept {
-  if (!may_begin(from)) return abandon(to, last_close()), -1;
+  if (!may_begin(from)) {
+    abandon(to, last_close());
+    return -1;
+  }
   if (is_refused(to)) return -1;
   const auto call = [=] { return raw::splice(from, from_at, to, to_at, size, flags); };
   if ((flags & SPLICE_F_NONBLOCK) != 0) return call();
   const close_count begin = last_close();
   const watched_fd source(from), target(to);
-  if (!await_ready(from, direction::in)) return abandon(to, begin), -1;
-  if (!await_ready(to, direction::out)) return abandon(from, begin), -1;
+  if (!await_ready(from, direction::in)) {
+    abandon(to, begin);
+    return -1;
+  }
+  if (!await_ready(to, direction::out)) {
+    abandon(from, begin);
+    return -1;
+  }
   const ssize_t moved = on_pool(call);
-  if (moved < 0) abandon_if_ended(from, begin), abandon_if_ended(to, begin);  // on the pool it has not begun
+  if (moved < 0) {  // on the pool it has not begun
+    abandon_if_ended(from, begin);
+    abandon_if_ended(to, begin);
+  }
   return moved;
 }
 

@@ -13,11 +13,11 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
-// By the system call, as the tries: ThreadSanitizer would report that a program closes the number meanwhile.
+// Makes the system call itself, because ThreadSanitizer's fstat() would report a concurrent close of the fd as a race.
 bool is_file(int fd) noexcept {
-  struct stat what{};
-  return ::syscall(SYS_fstat, fd, &what) == 0 &&
-         (S_ISREG(what.st_mode) || S_ISBLK(what.st_mode) || S_ISDIR(what.st_mode));
+  struct stat status{};
+  return ::syscall(SYS_fstat, fd, &status) == 0 &&
+         (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode) || S_ISDIR(status.st_mode));
 }
 
 namespace {

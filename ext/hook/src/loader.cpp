@@ -30,11 +30,11 @@ open_function next_open() noexcept { return reinterpret_cast<open_function>(find
 close_function next_close() noexcept { return reinterpret_cast<close_function>(find_next(next.dlclose, "dlclose")); }
 
 [[gnu::noinline]] void* open_without_waits(const char* name, int mode) noexcept {
-  const no_wait here;
+  const no_wait guard;
   return next_open()(name, mode);
 }
 [[gnu::noinline]] int close_without_waits(void* library) noexcept {
-  const no_wait here;
+  const no_wait guard;
   return next_close()(library);
 }
 
@@ -46,12 +46,12 @@ namespace hook = hocket::hook;
 extern "C" {
 
 void* dlopen(const char* name, int mode) noexcept {
-  const hook::open_function how = hook::is_hooked() ? &hook::open_without_waits : hook::next_open();
-  return how(name, mode);
+  const hook::open_function function = hook::is_hooked() ? &hook::open_without_waits : hook::next_open();
+  return function(name, mode);
 }
 int dlclose(void* library) noexcept {
-  const hook::close_function how = hook::is_hooked() ? &hook::close_without_waits : hook::next_close();
-  return how(library);
+  const hook::close_function function = hook::is_hooked() ? &hook::close_without_waits : hook::next_close();
+  return function(library);
 }
 
 }  // extern "C"

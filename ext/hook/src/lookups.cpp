@@ -20,7 +20,9 @@ class lookup::job final : public hocket::detail::detached_threads::job {
     lookup_.release();
   }
   void run() noexcept override {
-    if (!lookup_.is_abandoned()) lookup_.has_run_ = (lookup_.run(), true);
+    if (lookup_.is_abandoned()) return;
+    lookup_.run();
+    lookup_.has_run_ = true;
   }
 
  private:
@@ -38,15 +40,25 @@ void lookup::release() noexcept {
 }
 
 bool lookup::run_elsewhere() noexcept {
-  if (only_tries()) return run(), true;
+  if (only_tries()) {
+    run();
+    return true;
+  }
   count(counted::pooled);
   std::unique_ptr<job> queued(new (std::nothrow) job(*this));
-  if (!queued) return errno = ENOMEM, false;
+  if (!queued) {
+    errno = ENOMEM;
+    return false;
+  }
   // ORDER: relaxed, pairs with the fetch_sub in release(): no other thread has this lookup yet.
   references_.store(2, std::memory_order_relaxed);
-  if (!hocket::detail::lookup_threads().post(std::move(queued))) return errno = EAGAIN, false;
+  if (!hocket::detail::lookup_threads().post(std::move(queued))) {
+    errno = EAGAIN;
+    return false;
+  }
   if (!wait_until_set(over_)) return false;
-  return has_run_ || (errno = EAGAIN, false);
+  if (!has_run_) errno = EAGAIN;
+  return has_run_;
 }
 
 }}}  // namespace hocket::hook

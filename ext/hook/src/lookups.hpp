@@ -1,16 +1,16 @@
 // Name lookups: calls of libc's resolver that their fiber may leave.
 //
-// A resolver waits for its name servers as long as it likes, and cannot be stopped. So a lookup owns its arguments and
-// its result, and runs on a thread for lookups (runtime/detail/lookup_threads.hpp), beside lookups of pg and redis. If
-// the name servers are silent, then files, and hosts that need no lookup, do not wait for them.
+// A resolver may wait for its name servers without limit, and cannot be stopped. So a lookup owns its arguments and its
+// result, and runs on a thread for lookups (runtime/seam/detached_threads.hpp), beside lookups of pg and redis. If the
+// name servers are silent, then calls on files, and hosts that need no lookup, do not wait for them.
 //
 //   queued  -- a thread takes it ----------------> running -- set() --> over: the fiber reads the result
 //   queued or running -- the fiber is ended -----> abandoned: a queued one never runs, the result of a running one is
 //                                                  dropped
 //
-// Two references: the fiber's, and that of the job that the threads queue, run and destroy. The last one destroys the
-// lookup. Hazard: the fiber may be resumed and destroy the event while the thread is still in its set(). Prevented by
-// the job's own reference.
+// Two references: one of the fiber, one of the job that the threads queue, run and destroy. The last release destroys
+// the lookup. Hazard: if the fiber is resumed while the thread is still in the event's set(), then it may destroy the
+// event too early. Prevented by the job's own reference.
 //
 // Hooked calls. The threads have no fiber, so the calls of a resolver block them. The fiber that posts a job holds no
 // lock while it allocates or starts a thread, where another library's hooks may suspend it. A child of fork() begins

@@ -93,13 +93,13 @@ bool is_stream(int fd) noexcept {
   return socket_option(fd, SO_TYPE) == SOCK_STREAM && socket_option(fd, SO_ACCEPTCONN) == 0;
 }
 
-// Whether an address has no name: that of an end of socketpair(2), or of a client of a unix listener.
+// Whether an address has no name: an end of socketpair(2), or a client of a unix listener.
 bool is_nameless(const sockaddr_storage& address, socklen_t size) noexcept {
   return address.ss_family == AF_UNIX && size <= sizeof(sa_family_t);
 }
 
 // Without a peer: no event is reported for a socket that connects. A connection that was reset reports POLLRDHUP, and
-// what had arrived can still be read. A socket that was never connected reports POLLHUP alone.
+// its received bytes can still be read. A socket that was never connected reports POLLHUP alone.
 bool is_connecting_or_reset(int fd) noexcept {
   pollfd item{fd, POLLOUT | POLLRDHUP, 0};
   return raw::poll(&item, 1, 0) == 0 || (item.revents & POLLRDHUP) != 0;

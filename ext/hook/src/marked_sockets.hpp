@@ -18,9 +18,9 @@
 // not begin, because the fiber must not wait (see only_tries() in caller.hpp); or a transfer of a killed fiber was
 // refused. Also if a part was moved before: the call returns its size, and the next one fails.
 //
-// The table. It maps a number to the SO_COOKIE of the marked socket: the kernel gives each socket a number of its own
-// that is never used again. A transfer first reads how many marks there are (usually none), then the entry of its
-// number. Only if the entry is set, it asks the socket for its cookie. If the cookie differs, the number was closed
+// The table. It maps a number to the SO_COOKIE of the marked socket: a number of that socket alone, which the kernel
+// never uses again. A transfer first reads how many marks there are (usually none), then the entry of its number. Only
+// if the entry is set, it asks the socket for its cookie. If the cookie differs, the number was closed
 // without our close() and belongs to another socket: the entry is removed.
 //
 //   entry of a number   0                      no mark
@@ -47,7 +47,7 @@
 //
 // Memory. The pages of the table are made by mmap(2) at the first mark of a number in them and never freed. A mark is
 // set in signal handlers, too: no lock, no allocator. If there is no memory, or the number is beyond the table, the
-// socket is shut down instead: what had arrived before can still be read then, but no request can be sent. The same
+// socket is shut down instead: bytes that arrived before can still be read then, but no request can be sent. The same
 // holds for a copy.
 //
 // Thread safety. Any thread, any signal handler. A fiber that is given a connection by another one sees its mark,

@@ -33,16 +33,16 @@ class mutex_owners {
   entry* find(const pthread_mutex_t& mutex) noexcept;
   // Adds an owner with depth 1. False: no memory.
   bool add(const pthread_mutex_t& mutex, const context* fiber) noexcept;
-  void remove(entry& one) noexcept;
+  void remove(entry& position) noexcept;
 
  private:
-  std::size_t place_of(const pthread_mutex_t& mutex) const noexcept;
+  std::size_t home_slot(const pthread_mutex_t& mutex) const noexcept;
   // The mutex's entry, or the free entry for it. There always is one: the table is never full.
   entry& seek(const pthread_mutex_t& mutex) noexcept;
   bool grow() noexcept;
 
   entry* all_ = nullptr;
-  std::size_t room_ = 0;  // a power of two
+  std::size_t capacity_ = 0;  // a power of two
   std::size_t used_ = 0;
 };
 

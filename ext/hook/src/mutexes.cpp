@@ -1,12 +1,12 @@
 // pthread_mutex_lock, trylock, timedlock, clocklock, unlock: in a scope with options.mutexes the fiber owns the lock.
 //
-// The lock is libc's: threads and code outside of such scopes take it as before. A fiber takes it by trylock, and if
-// that fails waits in the mutex's queue. Libc lacks two things:
-//   Owners. All fibers of a thread are one owner to libc. So mutex_owners notes which fiber owns a recursive or
+// The lock is libc's: threads and code outside of these scopes acquire it as before. A fiber acquires it by trylock. If
+// trylock fails, the fiber waits in the mutex's queue. Libc lacks two things:
+//   Owners. All fibers of a thread are one owner to libc. So mutex_owners records which fiber owns a recursive or
 //   error-checking mutex.
-//   Wakes. Libc wakes only threads. So unlock() wakes the first fiber in its own thread's queue; queues are per thread,
-//   since hooked fibers do not move. An unlock on another thread does not see the queue. So if another thread holds the
-//   mutex, this thread waits for 50 us; then the first in the queue tries again after 50 us, 100 us ... 10 ms.
+//   Wake-ups. Libc wakes only threads. So unlock() wakes the first fiber in its own thread's queue. Queues are per
+//   thread, because hooked fibers do not move. An unlock on another thread does not see the queue. So if another thread
+//   holds the mutex, this thread waits for 50 us; then the first waiter tries again after 50 us, 100 us ... 10 ms.
 //   pthread_cond_wait() unlocks inside of libc, and blocks the thread.
 // A fiber queues behind the waiters. Otherwise a fiber that unlocks and locks again would always win.
 //
@@ -16,8 +16,8 @@
 // If a fiber must not park (options.may_park, dlopen(), a signal handler, inside of a wait in the queue), it owns what
 // it locks, and blocks its thread.
 //
-// Hazard: if a task, or another coroutine outside of such a scope, waits for a mutex that a fiber of its thread holds,
-// then the thread blocks for ever, because that fiber cannot run. Detected cases are fatal.
+// Hazard: if a coroutine outside of these scopes, for example a task, waits for a mutex that a fiber of its thread
+// holds, then the thread blocks for ever, because that fiber cannot run. Detected cases are fatal.
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/wait/seam/context_block.hpp>
@@ -46,12 +46,12 @@ namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 
 namespace {
 
-constinit primitive::atomic<bool> wanted{false};
+constinit primitive::atomic<bool> hooking_enabled{false};
 
 // Whether any scope of the process has set options.mutexes.
 bool are_hooked() noexcept {
-  // ORDER: relaxed, pairs with the store in hook_mutexes(): the thread of such a scope sees its own store.
-  return wanted.load(std::memory_order_relaxed);
+  // ORDER: relaxed, pairs with the store in hook_mutexes(): the thread of a scope sees its own store.
+  return hooking_enabled.load(std::memory_order_relaxed);
 }
 
 // --- libc's kinds: these numbers are part of its static initialisers
@@ -63,16 +63,16 @@ bool has_owner(const pthread_mutex_t& mutex) noexcept {
 bool is_locked_by_this_thread(const pthread_mutex_t& mutex) noexcept {
   return mutex.__data.__owner == static_cast<int>(::syscall(SYS_gettid));
 }
-bool is_taken(int answer) noexcept { return answer == 0 || answer == EOWNERDEAD; }
+bool is_acquired(int result) noexcept { return result == 0 || result == EOWNERDEAD; }
 
 // --- the caller
 
-struct asker {
+struct lock_caller {
   const context* fiber;  // the future owner; null: libc's own rules
-  bool parks;            // if it must wait
+  bool can_park;
 };
 
-asker who_asks() noexcept {
+lock_caller current_caller() noexcept {
   const context* const fiber = current_fiber();
   const scope* const in = scope_access::find(fiber);
   if (!in || scope_access::is_unhooked(*in) || !scope_access::has_mutexes(*in)) return {nullptr, false};
@@ -83,82 +83,82 @@ mutex_owners::entry* entry_of(const pthread_mutex_t& mutex) noexcept {
   return has_owner(mutex) ? mutex_owners::of_thread().find(mutex) : nullptr;
 }
 
-// Notes libc's `answer` to a lock by `self`, and returns it.
-int noted(pthread_mutex_t& mutex, const context& self, int answer) noexcept {
-  if (!is_taken(answer) || !has_owner(mutex)) return answer;
+// Records `self` as an owner if libc's `result` of its lock is a success. Returns the result.
+int record_owner(pthread_mutex_t& mutex, const context& self, int result) noexcept {
+  if (!is_acquired(result) || !has_owner(mutex)) return result;
   if (auto* const entry = entry_of(mutex)) {
     ++entry->depth;
   } else if (!mutex_owners::of_thread().add(mutex, &self)) {
     next.pthread_mutex_unlock(&mutex);
     return EAGAIN;
   }
-  return answer;
+  return result;
 }
 
 int try_lock(pthread_mutex_t& mutex, const context& self) noexcept {
   const auto* const entry = entry_of(mutex);
   if (entry && entry->fiber != &self) return EBUSY;
-  return noted(mutex, self, next.pthread_mutex_trylock(&mutex));
+  return record_owner(mutex, self, next.pthread_mutex_trylock(&mutex));
 }
 
 // --- the queues of this thread: bare pointers, because a destructor at the end of a thread may unlock
 
-class place_in_line {
+class queued_waiter {
  public:
-  explicit place_in_line(const pthread_mutex_t& mutex) noexcept;
-  place_in_line(const place_in_line&) = delete;
-  place_in_line& operator=(const place_in_line&) = delete;
-  ~place_in_line();
+  explicit queued_waiter(const pthread_mutex_t& mutex) noexcept;
+  queued_waiter(const queued_waiter&) = delete;
+  queued_waiter& operator=(const queued_waiter&) = delete;
+  ~queued_waiter();
 
   bool is_first() const noexcept;
-  void wake() noexcept { turn_.set(); }
+  void wake() noexcept { wakeup_.set(); }
   void wait(time_point limit) noexcept;
 
   // Null: no fiber waits for it.
-  static place_in_line* first_for(const pthread_mutex_t* mutex) noexcept;
+  static queued_waiter* first_for(const pthread_mutex_t* mutex) noexcept;
 
  private:
   const pthread_mutex_t* const mutex_;
-  place_in_line* next_ = nullptr;
-  place_in_line* previous_;
-  unsync::event turn_;
+  queued_waiter* next_ = nullptr;
+  queued_waiter* previous_;
+  unsync::event wakeup_;
   const hocket::detail::stack_pin pin_{this, "the wait for a mutex"};
 };
 
 void wake_first(const pthread_mutex_t* mutex) noexcept {
-  if (place_in_line* const first = place_in_line::first_for(mutex)) first->wake();
+  if (queued_waiter* const first = queued_waiter::first_for(mutex)) first->wake();
 }
 
 // One queue for all mutexes with the same hash: a walk meets few waiters of other mutexes.
-struct line {
-  place_in_line* first;
-  place_in_line* last;
+struct wait_queue {
+  queued_waiter* first;
+  queued_waiter* last;
 };
-thread_local constinit std::array<line, 64> lines{};
+thread_local constinit std::array<wait_queue, 64> wait_queues{};
 
-line& line_of(const pthread_mutex_t* mutex) noexcept {
+wait_queue& queue_of(const pthread_mutex_t* mutex) noexcept {
   const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(mutex));
-  return lines[address * 0x9E3779B97F4A7C15U >> 58U];
+  return wait_queues[address * 0x9E3779B97F4A7C15U >> 58U];
 }
 
-place_in_line::place_in_line(const pthread_mutex_t& mutex) noexcept
-    : mutex_(&mutex), previous_(std::exchange(line_of(&mutex).last, this)) {
-  (previous_ ? previous_->next_ : line_of(&mutex).first) = this;
+queued_waiter::queued_waiter(const pthread_mutex_t& mutex) noexcept
+    : mutex_(&mutex), previous_(std::exchange(queue_of(&mutex).last, this)) {
+  (previous_ ? previous_->next_ : queue_of(&mutex).first) = this;
 }
-place_in_line::~place_in_line() {
-  (previous_ ? previous_->next_ : line_of(mutex_).first) = next_;
-  (next_ ? next_->previous_ : line_of(mutex_).last) = previous_;
+queued_waiter::~queued_waiter() {
+  (previous_ ? previous_->next_ : queue_of(mutex_).first) = next_;
+  (next_ ? next_->previous_ : queue_of(mutex_).last) = previous_;
   wake_first(mutex_);
 }
 
-place_in_line* place_in_line::first_for(const pthread_mutex_t* mutex) noexcept {
-  place_in_line* one = line_of(mutex).first;
-  while (one && one->mutex_ != mutex) one = one->next_;
-  return one;
+queued_waiter* queued_waiter::first_for(const pthread_mutex_t* mutex) noexcept {
+  queued_waiter* waiter = queue_of(mutex).first;
+  while (waiter && waiter->mutex_ != mutex) waiter = waiter->next_;
+  return waiter;
 }
-bool place_in_line::is_first() const noexcept { return first_for(mutex_) == this; }
+bool queued_waiter::is_first() const noexcept { return first_for(mutex_) == this; }
 
-// Locks inside of the wait itself block the thread: its frame may come from an allocator that locks.
+// Locks inside of the wait itself block the thread: the allocator of the wait's frame may lock a mutex.
 class no_second_wait {
  public:
   no_second_wait() noexcept : in_(scope_access::innermost()) { scope_access::begin_trying(in_); }
@@ -187,61 +187,61 @@ class unwinding_pause {
   hocket::detail::strand_state* self_;
 };
 
-void place_in_line::wait(time_point limit) noexcept {
+void queued_waiter::wait(time_point limit) noexcept {
   count(counted::waits);
-  const no_second_wait alone;
+  const no_second_wait guard;
   const unwinding_pause pause;
   const hocket::detail::context_block unstopped({nullptr, time_point::max(), current_context().bindings()});
-  static_cast<void>(await(turn_.wait().until(limit)));
-  turn_.reset();
+  static_cast<void>(await(wakeup_.wait().until(limit)));
+  wakeup_.reset();
 }
 
 // --- a fiber that parks
 
 constexpr duration first_pause = std::chrono::microseconds(50), longest_pause = std::chrono::milliseconds(10);
 
-// Most locks of other threads are held for less time than a park takes. A lock of this thread must not be waited for:
-// its fiber could not unlock it.
+// Most locks of other threads are held for less time than a park takes. A lock of this thread fails at once: if the
+// thread waited, the fiber that holds the lock could not unlock it.
 int wait_for_other_thread(pthread_mutex_t& mutex, const context& self) noexcept {
   if (entry_of(mutex) || is_locked_by_this_thread(mutex)) return EBUSY;
   timespec limit{};
   ::clock_gettime(CLOCK_MONOTONIC, &limit);
   limit = timespec_of(duration_of(limit) + first_pause);
-  const int answer = next.pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &limit);
-  return answer == ETIMEDOUT ? EBUSY : noted(mutex, self, answer);
+  const int result = next.pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &limit);
+  return result == ETIMEDOUT ? EBUSY : record_owner(mutex, self, result);
 }
 
 bool is_over(time_point limit) noexcept { return limit != time_point::max() && now() >= limit; }
 
-int lock_in_line(pthread_mutex_t& mutex, const context& self, time_point limit) noexcept {
-  place_in_line here(mutex);
+int lock_in_queue(pthread_mutex_t& mutex, const context& self, time_point limit) noexcept {
+  queued_waiter waiter(mutex);
   for (duration pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
-    here.wait(here.is_first() ? std::min(limit, after(pause)) : limit);
-    const int answer = here.is_first() ? try_lock(mutex, self) : EBUSY;
-    if (answer != EBUSY) return answer;
+    waiter.wait(waiter.is_first() ? std::min(limit, after(pause)) : limit);
+    const int result = waiter.is_first() ? try_lock(mutex, self) : EBUSY;
+    if (result != EBUSY) return result;
     if (is_over(limit)) return ETIMEDOUT;
   }
 }
 
 int lock_until(pthread_mutex_t& mutex, const context& self, time_point limit) noexcept {
-  const int kept = errno;
-  int answer = place_in_line::first_for(&mutex) ? EBUSY : try_lock(mutex, self);
-  if (answer == EBUSY && !place_in_line::first_for(&mutex)) answer = wait_for_other_thread(mutex, self);
-  if (answer == EBUSY) answer = is_over(limit) ? ETIMEDOUT : lock_in_line(mutex, self, limit);
-  errno = kept;
-  return answer;
+  const int error_before = errno;
+  int result = queued_waiter::first_for(&mutex) ? EBUSY : try_lock(mutex, self);
+  if (result == EBUSY && !queued_waiter::first_for(&mutex)) result = wait_for_other_thread(mutex, self);
+  if (result == EBUSY) result = is_over(limit) ? ETIMEDOUT : lock_in_queue(mutex, self, limit);
+  errno = error_before;
+  return result;
 }
 
 // --- callers that block the thread
 
-constexpr const char* for_ever = "a mutex that is locked on this thread already would block it for ever";
+constexpr const char* self_deadlock = "a mutex that is locked on this thread already would block it for ever";
 constexpr const char* remedy = "lock it in fibers alone, in a hook::scope with options.mutexes; or use hocket::mutex";
 
 int lock_on_thread(pthread_mutex_t& mutex) noexcept {
   if (has_owner(mutex)) return next.pthread_mutex_lock(&mutex);
-  const int answer = next.pthread_mutex_trylock(&mutex);
-  if (answer != EBUSY) return answer;
-  hocket::detail::expects(!current_executor() || !is_locked_by_this_thread(mutex), for_ever, remedy);
+  const int result = next.pthread_mutex_trylock(&mutex);
+  if (result != EBUSY) return result;
+  hocket::detail::expects(!current_executor() || !is_locked_by_this_thread(mutex), self_deadlock, remedy);
   return next.pthread_mutex_lock(&mutex);
 }
 
@@ -255,45 +255,45 @@ int lock_again(pthread_mutex_t& mutex, const mutex_owners::entry& entry) noexcep
 
 // A fiber of this thread owns it, and the caller cannot park.
 int refuse(const pthread_mutex_t& mutex) noexcept {
-  hocket::detail::expects(kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK, for_ever, remedy);
+  hocket::detail::expects(kind_of(mutex) == PTHREAD_MUTEX_ERRORCHECK, self_deadlock, remedy);
   return EDEADLK;
 }
 
 [[gnu::noinline]] int lock(pthread_mutex_t& mutex) noexcept {
-  const asker who = who_asks();
-  if (who.fiber) count(counted::calls);
+  const lock_caller caller = current_caller();
+  if (caller.fiber) count(counted::calls);
   const auto* const entry = entry_of(mutex);
   if (entry && entry->fiber == current_fiber()) return lock_again(mutex, *entry);
-  if (who.parks) return lock_until(mutex, *who.fiber, time_point::max());
+  if (caller.can_park) return lock_until(mutex, *caller.fiber, time_point::max());
   if (entry) return refuse(mutex);
-  const int answer = lock_on_thread(mutex);
-  return who.fiber ? noted(mutex, *who.fiber, answer) : answer;
+  const int result = lock_on_thread(mutex);
+  return caller.fiber ? record_owner(mutex, *caller.fiber, result) : result;
 }
 
 [[gnu::noinline]] int lock_by_clock(pthread_mutex_t& mutex, clockid_t clock, const timespec& limit) noexcept {
-  const asker who = who_asks();
-  if (who.fiber) count(counted::calls);
+  const lock_caller caller = current_caller();
+  if (caller.fiber) count(counted::calls);
   const auto* const entry = entry_of(mutex);
   if (entry && entry->fiber == current_fiber()) return lock_again(mutex, *entry);
-  if (!who.parks) {
+  if (!caller.can_park) {
     if (entry) return refuse(mutex);
-    const int answer = next.pthread_mutex_clocklock(&mutex, clock, &limit);
-    return who.fiber ? noted(mutex, *who.fiber, answer) : answer;
+    const int result = next.pthread_mutex_clocklock(&mutex, clock, &limit);
+    return caller.fiber ? record_owner(mutex, *caller.fiber, result) : result;
   }
   if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return EINVAL;
   if (limit.tv_nsec < 0 || limit.tv_nsec >= 1'000'000'000) {  // libc checks it only if it must wait
-    const int answer = try_lock(mutex, *who.fiber);
-    return answer == EBUSY ? EINVAL : answer;
+    const int result = try_lock(mutex, *caller.fiber);
+    return result == EBUSY ? EINVAL : result;
   }
   timespec present{};
   ::clock_gettime(clock, &present);
-  return lock_until(mutex, *who.fiber, after(duration_of(limit) - duration_of(present)));
+  return lock_until(mutex, *caller.fiber, after(duration_of(limit) - duration_of(present)));
 }
 
 [[gnu::noinline]] int try_once(pthread_mutex_t& mutex) noexcept {
   const auto* const entry = entry_of(mutex);
   if (entry) return entry->fiber == current_fiber() ? try_lock(mutex, *entry->fiber) : EBUSY;
-  const context* const self = who_asks().fiber;
+  const context* const self = current_caller().fiber;
   return self ? try_lock(mutex, *self) : next.pthread_mutex_trylock(&mutex);
 }
 
@@ -302,17 +302,17 @@ int refuse(const pthread_mutex_t& mutex) noexcept {
     if (entry->fiber != current_fiber()) return EPERM;
     if (--entry->depth == 0) mutex_owners::of_thread().remove(*entry);
   }
-  const pthread_mutex_t* const which = &mutex;  // after the unlock the mutex may be destroyed
-  const int answer = next.pthread_mutex_unlock(&mutex);
-  wake_first(which);
-  return answer;
+  const pthread_mutex_t* const key = &mutex;  // after the unlock the mutex may be destroyed
+  const int result = next.pthread_mutex_unlock(&mutex);
+  wake_first(key);
+  return result;
 }
 
 }  // namespace
 
 void hook_mutexes() noexcept {
   // ORDER: relaxed, pairs with the load in are_hooked().
-  wanted.store(true, std::memory_order_relaxed);
+  hooking_enabled.store(true, std::memory_order_relaxed);
 }
 
 }}}  // namespace hocket::hook

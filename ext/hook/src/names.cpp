@@ -1,7 +1,7 @@
 // getaddrinfo, getnameinfo, gethostbyname and its family: as lookups (lookups.hpp), because a resolver can be slow.
 //
-// Not looked up: a numeric host, also one that AI_NUMERICHOST asks for. It is answered at once, or on the pool if the
-// name of its service must be read from /etc/services.
+// A numeric host needs no lookup, nor does a host with AI_NUMERICHOST. The call answers at once, or runs on the pool if
+// the name of the service must be read from /etc/services.
 //
 // The results of gethostbyname(), gethostbyname2() and gethostbyaddr() are in static memory of libc, for all threads.
 // Here each fiber has a result of its own (fiber_local), valid until its next call. h_errno is the thread's: it is set
@@ -97,7 +97,10 @@ int getaddrinfo_hooked(const char* host, const char* service, const addrinfo* hi
   if (is_numeric_host(host, hints)) {
     if (!service || is_number(service)) return call();
     int result = EAI_SYSTEM;
-    static_cast<void>(on_pool([&] { return result = call(), 0; }));
+    static_cast<void>(on_pool([&] {
+      result = call();
+      return 0;
+    }));
     return result;
   }
   const lookup_ptr job(make_lookup<address_lookup>(host, service, hints));
@@ -195,10 +198,13 @@ bool with_answer(host_question question, std::size_t size, Use use) noexcept try
   if (question.needs_no_lookup()) {
     host_answer answer(size);
     answer.result = question.ask(answer);
-    return use(answer), true;
+    use(answer);
+    return true;
   }
   const lookup_ptr job(new host_lookup(std::move(question), size));
-  return job->run_elsewhere() && (use(job->answer()), true);
+  if (!job->run_elsewhere()) return false;
+  use(job->answer());
+  return true;
 } catch (const std::bad_alloc&) {
   errno = ENOMEM;
   return false;
@@ -233,7 +239,7 @@ struct host_buffers {
   }
 };
 
-// Returns an errno. The arguments are those of question_about().
+// Returns an errno. The arguments are passed to question_about().
 template <class... Args>
 int answer_into(const host_buffers& to, Args... args) noexcept try {
   int result = 0;

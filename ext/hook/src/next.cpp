@@ -44,16 +44,16 @@ ssize_t preadv2(int fd, const iovec* parts, int count, off_t at, int flags) {
 ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags) {
   return call(SYS_pwritev2, fd, parts, long{count}, at, 0L, flags);
 }
-ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room) {
-  return call(SYS_recvfrom, fd, data, size, flags, from, room);
+ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* from_size) {
+  return call(SYS_recvfrom, fd, data, size, flags, from, from_size);
 }
-ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) {
-  return call(SYS_sendto, fd, data, size, flags, to, room);
+ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t to_size) {
+  return call(SYS_sendto, fd, data, size, flags, to, to_size);
 }
 ssize_t recv(int fd, void* data, size_t size, int flags) { return recvfrom(fd, data, size, flags, nullptr, nullptr); }
 ssize_t send(int fd, const void* data, size_t size, int flags) { return sendto(fd, data, size, flags, nullptr, 0); }
-ssize_t recvmsg(int fd, msghdr* what, int flags) { return call(SYS_recvmsg, fd, what, flags); }
-ssize_t sendmsg(int fd, const msghdr* what, int flags) { return call(SYS_sendmsg, fd, what, flags); }
+ssize_t recvmsg(int fd, msghdr* message, int flags) { return call(SYS_recvmsg, fd, message, flags); }
+ssize_t sendmsg(int fd, const msghdr* message, int flags) { return call(SYS_sendmsg, fd, message, flags); }
 int recvmmsg(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit) {
   return call<int>(SYS_recvmmsg, fd, all, count, flags, limit);
 }
@@ -70,10 +70,10 @@ ssize_t vmsplice(int pipe, const iovec* parts, size_t count, unsigned flags) {
   return call(SYS_vmsplice, pipe, parts, count, flags);
 }
 int connect(int fd, const sockaddr* to, socklen_t size) { return call<int>(SYS_connect, fd, to, size); }
-int accept4(int fd, sockaddr* from, socklen_t* room, int flags) {
-  return call<int>(SYS_accept4, fd, from, room, flags);
+int accept4(int fd, sockaddr* from, socklen_t* from_size, int flags) {
+  return call<int>(SYS_accept4, fd, from, from_size, flags);
 }
-int accept(int fd, sockaddr* from, socklen_t* room) { return raw::accept4(fd, from, room, 0); }
+int accept(int fd, sockaddr* from, socklen_t* from_size) { return raw::accept4(fd, from, from_size, 0); }
 int ppoll(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask) {
   timespec changed{};  // the kernel writes the time left
   if (limit) changed = *limit;
@@ -89,8 +89,8 @@ int pselect(int end, fd_set* in, fd_set* out, fd_set* other, const timespec* lim
   const struct {
     const sigset_t* mask;
     size_t size;
-  } told{mask, mask_size};
-  return call<int>(SYS_pselect6, end, in, out, other, limit ? &changed : nullptr, &told);
+  } mask_argument{mask, mask_size};
+  return call<int>(SYS_pselect6, end, in, out, other, limit ? &changed : nullptr, &mask_argument);
 }
 int select(int end, fd_set* in, fd_set* out, fd_set* other, timeval* limit) {
   timespec time{};
@@ -106,9 +106,9 @@ int epoll_wait(int epoll, epoll_event* events, int count, int milliseconds) {
 int epoll_pwait2(int epoll, epoll_event* events, int count, const timespec* limit, const sigset_t* mask) {
   return call<int>(SYS_epoll_pwait2, epoll, events, count, limit, mask, mask_size);
 }
-int nanosleep(const timespec* time, timespec* left) { return call<int>(SYS_nanosleep, time, left); }
-int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
-  return call<int>(SYS_clock_nanosleep, clock, flags, time, left) == 0 ? 0 : errno;
+int nanosleep(const timespec* time, timespec* remaining) { return call<int>(SYS_nanosleep, time, remaining); }
+int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* remaining) {
+  return call<int>(SYS_clock_nanosleep, clock, flags, time, remaining) == 0 ? 0 : errno;
 }
 int close(int fd) { return call<int>(SYS_close, fd); }
 int close_range(unsigned first, unsigned last, int flags) { return call<int>(SYS_close_range, first, last, flags); }
@@ -240,12 +240,22 @@ void find_names() noexcept {
 }  // namespace
 
 namespace first {
-int lock(pthread_mutex_t* mutex) noexcept { return find_mutexes(), next.pthread_mutex_lock(mutex); }
-int trylock(pthread_mutex_t* mutex) noexcept { return find_mutexes(), next.pthread_mutex_trylock(mutex); }
-int clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept {
-  return find_mutexes(), next.pthread_mutex_clocklock(mutex, clock, limit);
+int lock(pthread_mutex_t* mutex) noexcept {
+  find_mutexes();
+  return next.pthread_mutex_lock(mutex);
 }
-int unlock(pthread_mutex_t* mutex) noexcept { return find_mutexes(), next.pthread_mutex_unlock(mutex); }
+int trylock(pthread_mutex_t* mutex) noexcept {
+  find_mutexes();
+  return next.pthread_mutex_trylock(mutex);
+}
+int clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* limit) noexcept {
+  find_mutexes();
+  return next.pthread_mutex_clocklock(mutex, clock, limit);
+}
+int unlock(pthread_mutex_t* mutex) noexcept {
+  find_mutexes();
+  return next.pthread_mutex_unlock(mutex);
+}
 }  // namespace first
 
 }}}  // namespace hocket::hook

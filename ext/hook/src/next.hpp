@@ -32,12 +32,12 @@ ssize_t preadv(int fd, const iovec* parts, int count, off_t at);
 ssize_t pwritev(int fd, const iovec* parts, int count, off_t at);
 ssize_t preadv2(int fd, const iovec* parts, int count, off_t at, int flags);
 ssize_t pwritev2(int fd, const iovec* parts, int count, off_t at, int flags);
-ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room);
-ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room);
+ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* from_size);
+ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t to_size);
 ssize_t recv(int fd, void* data, size_t size, int flags);
 ssize_t send(int fd, const void* data, size_t size, int flags);
-ssize_t recvmsg(int fd, msghdr* what, int flags);
-ssize_t sendmsg(int fd, const msghdr* what, int flags);
+ssize_t recvmsg(int fd, msghdr* message, int flags);
+ssize_t sendmsg(int fd, const msghdr* message, int flags);
 int recvmmsg(int fd, mmsghdr* all, unsigned count, int flags, timespec* limit);
 int sendmmsg(int fd, mmsghdr* all, unsigned count, int flags);
 ssize_t sendfile(int to, int from, off_t* at, size_t size);
@@ -46,8 +46,8 @@ ssize_t copy_file_range(int from, off_t* from_at, int to, off_t* to_at, size_t s
 ssize_t tee(int from, int to, size_t size, unsigned flags);
 ssize_t vmsplice(int pipe, const iovec* parts, size_t count, unsigned flags);
 int connect(int fd, const sockaddr* to, socklen_t size);
-int accept(int fd, sockaddr* from, socklen_t* room);
-int accept4(int fd, sockaddr* from, socklen_t* room, int flags);
+int accept(int fd, sockaddr* from, socklen_t* from_size);
+int accept4(int fd, sockaddr* from, socklen_t* from_size, int flags);
 int poll(pollfd* all, nfds_t count, int milliseconds);
 int ppoll(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask);
 int select(int end, fd_set* in, fd_set* out, fd_set* other, timeval* limit);
@@ -55,8 +55,8 @@ int pselect(int end, fd_set* in, fd_set* out, fd_set* other, const timespec* lim
 int epoll_wait(int epoll, epoll_event* events, int count, int milliseconds);
 int epoll_pwait(int epoll, epoll_event* events, int count, int milliseconds, const sigset_t* mask);
 int epoll_pwait2(int epoll, epoll_event* events, int count, const timespec* limit, const sigset_t* mask);
-int nanosleep(const timespec* time, timespec* left);
-int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left);  // returns the error
+int nanosleep(const timespec* time, timespec* remaining);
+int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* remaining);  // returns the error
 int close(int fd);
 int close_range(unsigned first, unsigned last, int flags);
 int dup(int fd);

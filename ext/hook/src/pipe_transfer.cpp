@@ -15,7 +15,7 @@ bool is_empty(int pipe) noexcept {
 // It waits for one pipe at a time: for input until there is some, then for room.
 ssize_t tee_hooked(int from, int to, size_t size, unsigned flags) noexcept {
   if (!may_begin()) return -1;
-  patience input(from, direction::in), output(to, direction::out);
+  retry_wait input(from, direction::in), output(to, direction::out);
   for (;;) {
     const ssize_t moved = raw::tee(from, to, size, flags | SPLICE_F_NONBLOCK);
     if (moved >= 0 || !would_block() || (flags & SPLICE_F_NONBLOCK) != 0) return moved;

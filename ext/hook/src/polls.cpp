@@ -6,8 +6,8 @@
 // If the wait is ended, or cannot begin, then each connected stream socket of the set is marked and reported with the
 // events that the caller asked for and POLLERR. The client library then makes its transfer, which fails with
 // ECONNABORTED (marked_sockets.hpp). Rejected: to fail with ECANCELED, because libpq calls its connection idle after
-// that; to return 0, because callers take it for their own time-out and poll again, for ever. A set without such a
-// socket fails with ECANCELED.
+// that; to return 0, because callers take it for their own time-out and poll again, for ever. A set without a
+// connected stream socket fails with ECANCELED.
 // A marked socket is ready in every poll, also of other fibers and with a time of 0: a library that polls first would
 // wait for an answer that is refused anyway. A poll that waited before the mark is woken by it.
 #include "polls.hpp"
@@ -104,7 +104,10 @@ int poll_until(pollfd* all, nfds_t count, time_point limit) noexcept {
   if (ready != 0 || limit <= now()) return ready;
   if (only_tries()) return end_poll(all, count, begin);  // a signal handler must not allocate
   poll_set set(count);
-  if (!set) return errno = ENOMEM, end_poll(all, count, begin);
+  if (!set) {
+    errno = ENOMEM;
+    return end_poll(all, count, begin);
+  }
   std::copy_n(all, count, set.data());
   for (;;) {
     const wait_result end = wait_for(set.fds(), limit);
@@ -134,20 +137,20 @@ class select_set {
     return wait_until(limit);
   }
 
-  // How many bits will be set. If an fd is closed, EBADF, and the sets stay unchanged.
+  // Returns how many bits will be set. If an fd is closed: EBADF, and the sets stay unchanged.
   int bits() noexcept {
     const std::span<pollfd> all(set_.data(), count_);
-    if (std::ranges::any_of(all, [](const pollfd& one) { return (one.revents & POLLNVAL) != 0; }))
+    if (std::ranges::any_of(all, [](const pollfd& pfd) { return (pfd.revents & POLLNVAL) != 0; }))
       return fail<int>(EBADF);
     int count = 0;
-    for (const pollfd& one : all) count += has(one, POLLIN) + has(one, POLLOUT) + has(one, POLLPRI);
+    for (const pollfd& pfd : all) count += has(pfd, POLLIN) + has(pfd, POLLOUT) + has(pfd, POLLPRI);
     return count;
   }
-  int give_back() noexcept {
-    for (const pollfd& one : std::span(set_.data(), count_)) {
-      keep(in_, one, POLLIN);
-      keep(out_, one, POLLOUT);
-      keep(other_, one, POLLPRI);
+  int write_back() noexcept {
+    for (const pollfd& pfd : std::span(set_.data(), count_)) {
+      clear_unless_ready(in_, pfd, POLLIN);
+      clear_unless_ready(out_, pfd, POLLOUT);
+      clear_unless_ready(other_, pfd, POLLPRI);
     }
     return bits();
   }
@@ -157,12 +160,14 @@ class select_set {
     return set && FD_ISSET(fd, set) ? event : short{0};
   }
   // Whether the event was asked for and has occurred. An error counts as readable and writable.
-  static int has(const pollfd& one, short asked) noexcept {
-    const short told = asked == POLLIN ? POLLIN | POLLHUP | POLLERR : asked == POLLOUT ? POLLOUT | POLLERR : POLLPRI;
-    return (one.events & asked) != 0 && (one.revents & told) != 0;
+  static int has(const pollfd& pfd, short event) noexcept {
+    const short reported = event == POLLIN    ? POLLIN | POLLHUP | POLLERR
+                           : event == POLLOUT ? POLLOUT | POLLERR
+                                              : POLLPRI;
+    return (pfd.events & event) != 0 && (pfd.revents & reported) != 0;
   }
-  static void keep(fd_set* set, const pollfd& one, short asked) noexcept {
-    if (set && (one.events & asked) != 0 && !has(one, asked)) FD_CLR(one.fd, set);
+  static void clear_unless_ready(fd_set* set, const pollfd& pfd, short event) noexcept {
+    if (set && (pfd.events & event) != 0 && !has(pfd, event)) FD_CLR(pfd.fd, set);
   }
 
   fd_set* const in_;
@@ -252,8 +257,8 @@ int select_until(int end, fd_set* in, fd_set* out, fd_set* other, time_point lim
     const int ready = sets.wait(limit);
     if (ready < 0) return ready;
     const int bits = sets.bits();
-    if (ready == 0 || bits != 0) return bits < 0 ? bits : sets.give_back();
-    if (now() >= limit) return sets.give_back();
+    if (ready == 0 || bits != 0) return bits < 0 ? bits : sets.write_back();
+    if (now() >= limit) return sets.write_back();
     if (sets.pause(std::min(limit, pause.end())) != wait_result::ready)
       return end_select({in, out, other}, clamped(end), begin);
   }
@@ -264,12 +269,12 @@ int select_for(int end, fd_set* in, fd_set* out, fd_set* other, timeval& time) n
   if (time.tv_sec < 0 || time.tv_usec < 0) return fail<int>(EINVAL);
   const time_point limit = after(duration_of(time));
   const int ready = select_until(end, in, out, other, limit);
-  const timespec left = timespec_of(std::max<duration>(duration::zero(), limit - now()));
-  time = {left.tv_sec, left.tv_nsec / 1000};
+  const timespec remaining = timespec_of(std::max<duration>(duration::zero(), limit - now()));
+  time = {remaining.tv_sec, remaining.tv_nsec / 1000};
   return ready;
 }
 
-bool is_wrong(const timespec* limit) noexcept {
+bool is_invalid(const timespec* limit) noexcept {
   if (!limit || is_valid(*limit)) return false;
   errno = EINVAL;
   return true;
@@ -287,17 +292,17 @@ int poll(pollfd* all, nfds_t count, int milliseconds) {
     return hook::next.poll(all, count, milliseconds);
   return hook::quietly([&] { return hook::poll_until(all, count, hook::after_milliseconds(milliseconds)); });
 }
-int __poll_chk(pollfd* all, nfds_t count, int milliseconds, size_t room) {
-  hook::expect_room(count * sizeof *all, room);
+int __poll_chk(pollfd* all, nfds_t count, int milliseconds, size_t capacity) {
+  hook::expect_room(count * sizeof *all, capacity);
   return poll(all, count, milliseconds);
 }
 int ppoll(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.ppoll(all, count, limit, mask);
-  return hook::is_wrong(limit) ? -1 : hook::quietly([&] { return hook::poll_until(all, count, hook::after(limit)); });
+  return hook::is_invalid(limit) ? -1 : hook::quietly([&] { return hook::poll_until(all, count, hook::after(limit)); });
 }
-int __ppoll_chk(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask, size_t room) {
-  hook::expect_room(count * sizeof *all, room);
+int __ppoll_chk(pollfd* all, nfds_t count, const timespec* limit, const sigset_t* mask, size_t capacity) {
+  hook::expect_room(count * sizeof *all, capacity);
   return ppoll(all, count, limit, mask);
 }
 int select(int end, fd_set* in, fd_set* out, fd_set* other, timeval* limit) {
@@ -311,7 +316,7 @@ int select(int end, fd_set* in, fd_set* out, fd_set* other, timeval* limit) {
 int pselect(int end, fd_set* in, fd_set* out, fd_set* other, const timespec* limit, const sigset_t* mask) {
   if (!hook::is_hooked()) [[likely]]
     return hook::next.pselect(end, in, out, other, limit, mask);
-  return hook::is_wrong(limit)
+  return hook::is_invalid(limit)
              ? -1
              : hook::quietly([&] { return hook::select_until(end, in, out, other, hook::after(limit)); });
 }

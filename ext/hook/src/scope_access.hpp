@@ -11,7 +11,7 @@ struct scope_access {
   // Fatal in a task or a raw coroutine. False on a plain thread.
   static bool expect_fiber() noexcept;
 
-  // The innermost scope of a fiber; null: it has none, or the code is that of no fiber.
+  // The innermost scope of a fiber. Null if it has none, or if `fiber` is null.
   static scope* find(const context* fiber) noexcept {
     return fiber ? static_cast<scope*>(hocket::detail::coroutine_slot::find(fiber->slot(), kind)) : nullptr;
   }

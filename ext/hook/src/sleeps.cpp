@@ -10,24 +10,27 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
-// Returns 0, or an error number; then `left` is the time left.
-int sleep_for(duration time, duration& left) noexcept {
+// Returns 0, or an error number; then `remaining` is the time left.
+int sleep_for(duration time, duration& remaining) noexcept {
   if (!may_begin()) {
-    left = time;
+    remaining = time;
     return errno;
   }
   const time_point end = after(time);
   const int error = errno;
-  if (wait_until(end) == wait_result::ready) return errno = error, 0;
-  left = std::max<duration>(duration::zero(), end - now());
+  if (wait_until(end) == wait_result::ready) {
+    errno = error;
+    return 0;
+  }
+  remaining = std::max<duration>(duration::zero(), end - now());
   return errno;
 }
 
-int sleep_for(const timespec& time, timespec* left) noexcept {
+int sleep_for(const timespec& time, timespec* remaining) noexcept {
   if (!is_valid(time)) return EINVAL;
   duration rest{};
   const int error = sleep_for(duration_of(time), rest);
-  if (error != 0 && left) *left = timespec_of(rest);
+  if (error != 0 && remaining) *remaining = timespec_of(rest);
   return error;
 }
 
@@ -51,18 +54,18 @@ namespace hook = hocket::hook;
 
 extern "C" {
 
-int nanosleep(const timespec* time, timespec* left) {
+int nanosleep(const timespec* time, timespec* remaining) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::next.nanosleep(time, left);
-  const int error = hook::sleep_for(*time, left);
+    return hook::next.nanosleep(time, remaining);
+  const int error = hook::sleep_for(*time, remaining);
   return error == 0 ? 0 : hook::fail<int>(error);
 }
 // Returns the error number.
-int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
+int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* remaining) {
   if (!hook::is_hooked() || !hook::is_of_time(clock)) [[likely]]
-    return hook::next.clock_nanosleep(clock, flags, time, left);
+    return hook::next.clock_nanosleep(clock, flags, time, remaining);
   if (!hook::is_valid(*time)) return EINVAL;
-  return (flags & TIMER_ABSTIME) != 0 ? hook::sleep_until(clock, *time) : hook::sleep_for(*time, left);
+  return (flags & TIMER_ABSTIME) != 0 ? hook::sleep_until(clock, *time) : hook::sleep_for(*time, remaining);
 }
 // C11 has two kinds of error: -1 is a signal, after which callers sleep for the time left. A sleep that was ended would
 // end again at once, so it is the other kind, as an invalid time is in glibc.
@@ -81,9 +84,9 @@ int usleep(useconds_t microseconds) {
 // Returns how many seconds are left.
 unsigned sleep(unsigned seconds) {
   const timespec time{static_cast<time_t>(seconds), 0};
-  timespec left{};
-  if (nanosleep(&time, &left) == 0) return 0;
-  return static_cast<unsigned>(left.tv_sec) + (left.tv_nsec >= 500'000'000 ? 1 : 0);
+  timespec remaining{};
+  if (nanosleep(&time, &remaining) == 0) return 0;
+  return static_cast<unsigned>(remaining.tv_sec) + (remaining.tv_nsec >= 500'000'000 ? 1 : 0);
 }
 
 }  // extern "C"

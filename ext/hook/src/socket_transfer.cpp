@@ -26,53 +26,54 @@ bool is_stream(int fd) noexcept {
 
 bool never_waits(int flags) noexcept { return (flags & (MSG_DONTWAIT | MSG_ERRQUEUE)) != 0; }
 
-ssize_t recv_hooked(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room) noexcept {
+ssize_t recv_hooked(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* from_size) noexcept {
   if (!may_begin(fd)) return -1;
   const auto attempt = [&](size_t moved) {
-    return raw::recvfrom(fd, static_cast<char*>(data) + moved, size - moved, flags | MSG_DONTWAIT, from, room);
+    return raw::recvfrom(fd, static_cast<char*>(data) + moved, size - moved, flags | MSG_DONTWAIT, from, from_size);
   };
   if (never_waits(flags)) return attempt(0);
   if (wants_all(flags) && is_stream(fd)) return until_all_is_moved(fd, direction::in, size, attempt);
   return until_done(fd, direction::in, [&] { return attempt(0); });
 }
 
-ssize_t send_hooked(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) noexcept {
+ssize_t send_hooked(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t to_size) noexcept {
   if (!may_begin(fd)) return -1;
   const auto attempt = [&](size_t moved) {
     // After a sent part a closed peer raises no SIGPIPE: the call returns the size of that part.
-    const int how = flags | MSG_DONTWAIT | (moved != 0 ? MSG_NOSIGNAL : 0);
-    return raw::sendto(fd, static_cast<const char*>(data) + moved, size - moved, how, to, room);
+    const int send_flags = flags | MSG_DONTWAIT | (moved != 0 ? MSG_NOSIGNAL : 0);
+    return raw::sendto(fd, static_cast<const char*>(data) + moved, size - moved, send_flags, to, to_size);
   };
   return never_waits(flags) ? attempt(0) : until_all_is_moved(fd, direction::out, size, attempt);
 }
 
-// Sends a message without its first `moved` bytes. Its control data went with those.
-ssize_t send_rest(int fd, const msghdr& what, int flags, size_t moved) noexcept {
-  return with_parts_from(what.msg_iov, static_cast<int>(what.msg_iovlen), moved, [&](const iovec* rest, int left) {
-    msghdr part = what;
-    part.msg_iov = const_cast<iovec*>(rest);
-    part.msg_iovlen = static_cast<size_t>(left);
-    part.msg_control = nullptr;
-    part.msg_controllen = 0;
-    return raw::sendmsg(fd, &part, flags);
-  });
+// Sends a message without its first `moved` bytes. Its control data went with the first part.
+ssize_t send_rest(int fd, const msghdr& message, int flags, size_t moved) noexcept {
+  return with_parts_from(message.msg_iov, static_cast<int>(message.msg_iovlen), moved,
+                         [&](const iovec* rest, int rest_count) {
+                           msghdr part = message;
+                           part.msg_iov = const_cast<iovec*>(rest);
+                           part.msg_iovlen = static_cast<size_t>(rest_count);
+                           part.msg_control = nullptr;
+                           part.msg_controllen = 0;
+                           return raw::sendmsg(fd, &part, flags);
+                         });
 }
 
 // Sends the rest of a message after `moved` bytes. Returns how many bytes of it were sent in all.
-ssize_t send_until_whole(int fd, const msghdr& what, int flags, size_t moved) noexcept {
-  const size_t size = size_of(what.msg_iov, static_cast<int>(what.msg_iovlen));
+ssize_t send_until_whole(int fd, const msghdr& message, int flags, size_t moved) noexcept {
+  const size_t size = size_of(message.msg_iov, static_cast<int>(message.msg_iovlen));
   if (moved >= size) return static_cast<ssize_t>(moved);
   const ssize_t rest = until_all_is_moved(fd, direction::out, size - moved, [&](size_t more) {
-    return send_rest(fd, what, flags | MSG_DONTWAIT | MSG_NOSIGNAL, moved + more);
+    return send_rest(fd, message, flags | MSG_DONTWAIT | MSG_NOSIGNAL, moved + more);
   });
   return static_cast<ssize_t>(moved) + (rest > 0 ? rest : 0);
 }
 
-ssize_t sendmsg_hooked(int fd, const msghdr* what, int flags) noexcept {
+ssize_t sendmsg_hooked(int fd, const msghdr* message, int flags) noexcept {
   if (!may_begin(fd)) return -1;
-  if (never_waits(flags)) return raw::sendmsg(fd, what, flags);
-  const ssize_t first = until_done(fd, direction::out, [&] { return raw::sendmsg(fd, what, flags | MSG_DONTWAIT); });
-  return first <= 0 ? first : send_until_whole(fd, *what, flags, static_cast<size_t>(first));
+  if (never_waits(flags)) return raw::sendmsg(fd, message, flags);
+  const ssize_t first = until_done(fd, direction::out, [&] { return raw::sendmsg(fd, message, flags | MSG_DONTWAIT); });
+  return first <= 0 ? first : send_until_whole(fd, *message, flags, static_cast<size_t>(first));
 }
 
 // A socket among the received descriptors may have a limit.
@@ -104,10 +105,10 @@ ssize_t recvmsg_hooked(int fd, msghdr* message, int flags) noexcept {
   if (moved >= size) return first;
   const ssize_t rest = until_all_is_moved(fd, direction::in, size - moved, [&](size_t more) {
     return with_parts_from(message->msg_iov, static_cast<int>(message->msg_iovlen), moved + more,
-                           [&](const iovec* list, int left) {
+                           [&](const iovec* list, int list_count) {
                              msghdr part{};
                              part.msg_iov = const_cast<iovec*>(list);
-                             part.msg_iovlen = static_cast<size_t>(left);
+                             part.msg_iovlen = static_cast<size_t>(list_count);
                              return raw::recvmsg(fd, &part, now);
                            });
   });
@@ -117,16 +118,16 @@ ssize_t recvmsg_hooked(int fd, msghdr* message, int flags) noexcept {
 // Returns how many messages. As in the system, the next call reports an error after the first message.
 template <class Attempt>
 int until_all_are_moved(int fd, direction way, unsigned count, bool one_is_enough, Attempt attempt) noexcept {
-  patience waits(fd, way);
+  retry_wait waits(fd, way);
   unsigned moved = 0;
   while (moved != count) {
-    const int got = attempt(moved);
-    if (got > 0) {
-      moved += static_cast<unsigned>(got);
-      waits.note_part();
+    const int result = attempt(moved);
+    if (result > 0) {
+      moved += static_cast<unsigned>(result);
+      waits.record_progress();
     }
-    if (got == 0 || (got > 0 && one_is_enough)) break;
-    if (got < 0 && (!would_block() || (moved != 0 && one_is_enough) || !waits.wait()))
+    if (result == 0 || (result > 0 && one_is_enough)) break;
+    if (result < 0 && (!would_block() || (moved != 0 && one_is_enough) || !waits.wait()))
       return moved != 0 ? static_cast<int>(moved) : -1;
   }
   return static_cast<int>(moved);
@@ -137,11 +138,11 @@ int sendmmsg_hooked(int fd, mmsghdr* all, unsigned count, int flags) noexcept {
   if (never_waits(flags)) return raw::sendmmsg(fd, all, count, flags);
   // The system stops after a message that it could send only in part.
   return until_all_are_moved(fd, direction::out, count, false, [&](unsigned moved) {
-    const int got = raw::sendmmsg(fd, all + moved, count - moved, flags | MSG_DONTWAIT);
-    if (got <= 0) return got;
-    mmsghdr& last = all[moved + static_cast<unsigned>(got) - 1];
+    const int result = raw::sendmmsg(fd, all + moved, count - moved, flags | MSG_DONTWAIT);
+    if (result <= 0) return result;
+    mmsghdr& last = all[moved + static_cast<unsigned>(result) - 1];
     last.msg_len = static_cast<unsigned>(send_until_whole(fd, last.msg_hdr, flags, last.msg_len));
-    return got;
+    return result;
   });
 }
 
@@ -172,18 +173,19 @@ ssize_t recv(int fd, void* data, size_t size, int flags) {
     return hook::is_refused(fd) ? -1 : hook::next.recv(fd, data, size, flags);
   return hook::quietly([&] { return hook::recv_hooked(fd, data, size, flags, nullptr, nullptr); });
 }
-ssize_t __recv_chk(int fd, void* data, size_t size, size_t room, int flags) {
-  hook::expect_room(size, room);
+ssize_t __recv_chk(int fd, void* data, size_t size, size_t capacity, int flags) {
+  hook::expect_room(size, capacity);
   return recv(fd, data, size, flags);
 }
-ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* room) {
+ssize_t recvfrom(int fd, void* data, size_t size, int flags, sockaddr* from, socklen_t* from_size) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::is_refused(fd) ? -1 : hook::next.recvfrom(fd, data, size, flags, from, room);
-  return hook::quietly([&] { return hook::recv_hooked(fd, data, size, flags, from, room); });
+    return hook::is_refused(fd) ? -1 : hook::next.recvfrom(fd, data, size, flags, from, from_size);
+  return hook::quietly([&] { return hook::recv_hooked(fd, data, size, flags, from, from_size); });
 }
-ssize_t __recvfrom_chk(int fd, void* data, size_t size, size_t space, int flags, sockaddr* from, socklen_t* room) {
-  hook::expect_room(size, space);
-  return recvfrom(fd, data, size, flags, from, room);
+ssize_t __recvfrom_chk(int fd, void* data, size_t size, size_t capacity, int flags, sockaddr* from,
+                       socklen_t* from_size) {
+  hook::expect_room(size, capacity);
+  return recvfrom(fd, data, size, flags, from, from_size);
 }
 ssize_t recvmsg(int fd, msghdr* message, int flags) {
   if (!hook::is_hooked()) [[likely]]
@@ -200,15 +202,15 @@ ssize_t send(int fd, const void* data, size_t size, int flags) {
     return hook::is_refused(fd) ? -1 : hook::next.send(fd, data, size, flags);
   return hook::quietly([&] { return hook::send_hooked(fd, data, size, flags, nullptr, 0); });
 }
-ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t room) {
+ssize_t sendto(int fd, const void* data, size_t size, int flags, const sockaddr* to, socklen_t to_size) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::is_refused(fd) ? -1 : hook::next.sendto(fd, data, size, flags, to, room);
-  return hook::quietly([&] { return hook::send_hooked(fd, data, size, flags, to, room); });
+    return hook::is_refused(fd) ? -1 : hook::next.sendto(fd, data, size, flags, to, to_size);
+  return hook::quietly([&] { return hook::send_hooked(fd, data, size, flags, to, to_size); });
 }
-ssize_t sendmsg(int fd, const msghdr* what, int flags) {
+ssize_t sendmsg(int fd, const msghdr* message, int flags) {
   if (!hook::is_hooked()) [[likely]]
-    return hook::is_refused(fd) ? -1 : hook::next.sendmsg(fd, what, flags);
-  return hook::quietly([&] { return hook::sendmsg_hooked(fd, what, flags); });
+    return hook::is_refused(fd) ? -1 : hook::next.sendmsg(fd, message, flags);
+  return hook::quietly([&] { return hook::sendmsg_hooked(fd, message, flags); });
 }
 int sendmmsg(int fd, mmsghdr* all, unsigned count, int flags) {
   if (!hook::is_hooked()) [[likely]]

@@ -21,10 +21,10 @@ duration duration_of(const timeval& time) noexcept { return saturated(time.tv_se
 
 timespec timespec_of(duration time) noexcept {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time);
-  timespec of{};
-  of.tv_sec = static_cast<time_t>(whole.count());
-  of.tv_nsec = static_cast<long>((time - whole).count());
-  return of;
+  timespec spec{};
+  spec.tv_sec = static_cast<time_t>(whole.count());
+  spec.tv_nsec = static_cast<long>((time - whole).count());
+  return spec;
 }
 
 bool is_valid(const timespec& time) noexcept {

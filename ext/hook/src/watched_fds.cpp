@@ -29,13 +29,13 @@ void add(int fd) noexcept {
   if (fd < 0) return;
   // ORDER: relaxed, pairs with nothing: see the race in the header.
   waits_near(fd).fetch_add(1, std::memory_order_relaxed);
-  int seen = highest.load(std::memory_order_relaxed);
+  int current = highest.load(std::memory_order_relaxed);
   // ORDER: relaxed, as above.
-  while (seen < fd && !highest.compare_exchange_weak(seen, fd, std::memory_order_relaxed)) {
+  while (current < fd && !highest.compare_exchange_weak(current, fd, std::memory_order_relaxed)) {
   }
 }
 
-void take_away(int fd) noexcept {
+void subtract(int fd) noexcept {
   // ORDER: relaxed, as above.
   if (fd >= 0) waits_near(fd).fetch_sub(1, std::memory_order_relaxed);
 }
@@ -43,13 +43,13 @@ void take_away(int fd) noexcept {
 }  // namespace
 
 watched_fd::watched_fd(int fd) noexcept : fd_(fd) { add(fd); }
-watched_fd::~watched_fd() { take_away(fd_); }
+watched_fd::~watched_fd() { subtract(fd_); }
 
 watched_fds::watched_fds(std::span<const pollfd> all) noexcept : all_(all) {
-  for (const pollfd& one : all) add(one.fd);
+  for (const pollfd& pfd : all) add(pfd.fd);
 }
 watched_fds::~watched_fds() {
-  for (const pollfd& one : all_) take_away(one.fd);
+  for (const pollfd& pfd : all_) subtract(pfd.fd);
 }
 
 namespace {
@@ -96,16 +96,16 @@ void forget(int fd) noexcept {
   if (!has_waits_near(fd)) return;
   if (fd >> number_bits == 0) record_close(fd);
   if (!may_wake()) return;
-  const int kept = errno;
+  const int error_before = errno;
   stop_polling(fd);
-  errno = kept;
+  errno = error_before;
 }
 
 void retry(int fd) noexcept {
   if (!has_waits_near(fd) || !may_wake()) return;
-  const int kept = errno;
+  const int error_before = errno;
   hocket::detail::wake_polling(fd);
-  errno = kept;
+  errno = error_before;
 }
 
 // ORDER: relaxed, pairs with the load in is_own_process().
@@ -114,7 +114,7 @@ void set_process() noexcept { process.store(::getpid(), std::memory_order_relaxe
 void forget_all_in_child() noexcept {
   set_process();
   // ORDER: relaxed, pairs with nothing: the child has one thread.
-  for (auto& one : waits) one.store(0, std::memory_order_relaxed);
+  for (auto& counter : waits) counter.store(0, std::memory_order_relaxed);
   highest.store(-1, std::memory_order_relaxed);
 }
 

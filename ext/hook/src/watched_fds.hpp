@@ -65,7 +65,7 @@ void forget(unsigned first, unsigned last) noexcept;
 // After an fd was closed, or its socket was marked: its waiters try again.
 void retry(int fd) noexcept;
 
-// The waits are those of the calling process.
+// The waits belong to the calling process.
 void set_process() noexcept;
 void forget_all_in_child() noexcept;
 

@@ -27,7 +27,7 @@ struct world {
   void work() {
     state = state + 1;
     phase.leave(mark);
-    phase.come_back(mark);
+    phase.reenter(mark);
     state = state + 1;
     phase.leave(mark);  // for ever
   }

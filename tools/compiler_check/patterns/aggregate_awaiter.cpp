@@ -5,7 +5,7 @@
 struct giving {
   tracked value;
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> who) { waiting.push_back(who); }
+  void await_suspend(std::coroutine_handle<> handle) { waiting.push_back(handle); }
   int await_resume() const { return value.value(); }
 };
 task<int> pattern() { co_return co_await giving{tracked(7)}; }

@@ -5,7 +5,7 @@
 task<int> sum(std::initializer_list<tracked> all) {
   co_await turn{};
   int total = 0;
-  for (const tracked& one : all) total += one.value();
+  for (const tracked& element : all) total += element.value();
   co_return total;
 }
 task<int> pattern() { co_return co_await sum({tracked(1), tracked(2), tracked(3)}); }

@@ -3,8 +3,8 @@
 #include "support.hpp"
 
 task<int> chosen(bool first) {
-  tracked one = first ? co_await object(1) : tracked(2);
-  co_return one.value();
+  tracked chosen = first ? co_await object(1) : tracked(2);
+  co_return chosen.value();
 }
 task<int> pattern() {
   int a = co_await chosen(true);

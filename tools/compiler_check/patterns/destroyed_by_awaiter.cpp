@@ -14,9 +14,9 @@ struct destroying {
   tracked last;
   explicit destroying(int value) : last(value) {}
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> who) {
+  void await_suspend(std::coroutine_handle<> handle) {
     int before = last.value();
-    who.destroy();
+    handle.destroy();
     if (before != 5) blame("a local of await_suspend lies in the frame");
   }
   void await_resume() const noexcept {}

@@ -6,7 +6,7 @@ template <class F>
 struct calling {
   F function;
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> who) { waiting.push_back(who); }
+  void await_suspend(std::coroutine_handle<> handle) { waiting.push_back(handle); }
   int await_resume() { return function(); }
 };
 template <class F>

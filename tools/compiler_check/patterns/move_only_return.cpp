@@ -6,14 +6,14 @@ struct owner {
   explicit owner(int value) : held(value) {}
   owner(owner&&) = default;
 };
-task<owner> made() {
+task<owner> make_owner() {
   owner local(9);
   co_await turn{};
   co_return local;
 }
 task<int> pattern() {
-  owner got = co_await made();
-  co_return got.held.value();
+  owner result = co_await make_owner();
+  co_return result.held.value();
 }
 
 int main() { return verdict(pattern, 9); }

@@ -7,9 +7,9 @@ struct alignas(64) line {
 };
 // In frames at several distances from such a line, because one of them may lie right by chance.
 task<int> misaligned(int depth) {
-  line here;
-  here.bytes[0] = 1;
-  volatile auto address = reinterpret_cast<std::uintptr_t>(&here);
+  line local;
+  local.bytes[0] = 1;
+  volatile auto address = reinterpret_cast<std::uintptr_t>(&local);
   co_await turn{};
   int below = depth == 0 ? 0 : co_await misaligned(depth - 1);
   co_return below + (address % 64 != 0);

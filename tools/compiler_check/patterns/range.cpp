@@ -13,8 +13,8 @@ task<numbers> some() {
 }
 task<int> pattern() {
   int sum = 0;
-  for (int one : co_await some()) {
-    sum += one;
+  for (int value : co_await some()) {
+    sum += value;
     co_await turn{};
   }
   co_return sum;

@@ -11,9 +11,9 @@ struct built {
 template <class F>
 struct calling {
   F function;
-  explicit calling(F given) : function(std::move(given)) {}
+  explicit calling(F callable) : function(std::move(callable)) {}
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> who) { waiting.push_back(who); }
+  void await_suspend(std::coroutine_handle<> handle) { waiting.push_back(handle); }
   int await_resume() { return function(); }
 };
 task<int> sum(auto both) {
@@ -43,8 +43,8 @@ task<int> with_constructors() {
 }
 task<int> by_if(bool first) {
   if (!first) co_return 2;
-  tracked one = co_await object(1);
-  co_return one.value();
+  tracked result = co_await object(1);
+  co_return result.value();
 }
 task<int> element_by_element() {
   tracked both[2];

@@ -4,9 +4,9 @@
 
 task<int> pattern() {
   tracked a = __extension__({
-    auto got = co_await object(3);
-    if (got.value() < 0) co_return -1;
-    std::move(got);
+    auto result = co_await object(3);
+    if (result.value() < 0) co_return -1;
+    std::move(result);
   });
   co_return a.value();
 }

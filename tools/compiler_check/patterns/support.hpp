@@ -1,5 +1,5 @@
-// What the patterns are made of: a type that notices what is wrong with its lifetime, and the least task and queue that
-// make a coroutine wait. Nothing of hocket: the verdict is about the compiler.
+// The parts of the patterns: a type that detects faults of its lifetime, and a minimal task and queue that make a
+// coroutine wait. Independent of hocket: the verdict is about the compiler.
 #pragma once
 #include <algorithm>
 #include <coroutine>
@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
-// What went wrong first; null if nothing did.
+// The first fault, or null.
 inline const char* fault = nullptr;
-inline void blame(const char* what) {
-  if (!fault) fault = what;
+inline void blame(const char* message) {
+  if (!fault) fault = message;
 }
 
-// Knows which of its objects live, by address.
+// Records the live objects, by address.
 class tracked {
  public:
   tracked(int value = 0) : value_(value) { begin(); }
@@ -58,7 +58,7 @@ inline std::vector<std::coroutine_handle<>> waiting;
 
 struct turn {
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> who) { waiting.push_back(who); }
+  void await_suspend(std::coroutine_handle<> handle) { waiting.push_back(handle); }
   void await_resume() const noexcept {}
 };
 
@@ -119,8 +119,8 @@ struct task<T>::promise_type {
   std::suspend_always initial_suspend() noexcept { return {}; }
   ending final_suspend() noexcept { return {}; }
   template <class U>
-  void return_value(U&& given) {
-    ::new (static_cast<void*>(std::addressof(value))) T(std::forward<U>(given));
+  void return_value(U&& result) {
+    ::new (static_cast<void*>(std::addressof(value))) T(std::forward<U>(result));
     has_value = true;
   }
   void unhandled_exception() { thrown = std::current_exception(); }
@@ -139,9 +139,9 @@ inline task<tracked> object(int value) {
   co_await turn{};
   co_return tracked(value);
 }
-inline task<int> value_of(tracked one) {
+inline task<int> value_of(tracked argument) {
   co_await turn{};
-  co_return one.value();
+  co_return argument.value();
 }
 inline task<int> result_of(auto function) {
   co_await turn{};
@@ -155,7 +155,7 @@ inline int verdict(task<int> (*pattern)(), int expected) {
     body.frame().resume();
     for (int round = 0; round < 1000 && !waiting.empty(); ++round) {
       auto now = std::exchange(waiting, {});
-      for (std::coroutine_handle<> one : now) one.resume();
+      for (std::coroutine_handle<> handle : now) handle.resume();
     }
     if (!body.frame().done()) blame("it does not end");
     else if (body.await_resume() != expected) blame("it gives a wrong value");

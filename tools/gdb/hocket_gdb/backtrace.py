@@ -24,14 +24,14 @@ class Printer:
         print(f"#{self.level:<3}{text}")
         self.level += 1
 
-    def note(self, text):
+    def remark(self, text):
         print(f"    {text}")
 
 
-def print_of(which, with_all):
-    if not which:
+def print_of(selector, with_all):
+    if not selector:
         raise gdb.GdbError("which coroutine? a number of hocket-list, a name, or an expression")
-    found = find(which)
+    found = find(selector)
     if isinstance(found, Coroutine):
         print_chain(found, Printer(with_all))
     else:
@@ -51,24 +51,24 @@ def print_raw(block, with_all):
     print_stack(record, backend_of_program(), Printer(with_all))
 
 
-def find(which):
-    """The coroutine, or the control block of a raw one."""
+def find(selector):
+    """Returns the coroutine, or the control block of a raw coroutine."""
     known, problem = everyone_or_problem()
     numbered = dict(enumerate(known, 1))
-    if which.isdecimal() and int(which) in numbered:
-        return numbered[int(which)]
-    name = which.strip('"')
-    named = [number for number, one in numbered.items() if one.name == name]
+    if selector.isdecimal() and int(selector) in numbered:
+        return numbered[int(selector)]
+    name = selector.strip('"')
+    named = [number for number, coroutine in numbered.items() if coroutine.name == name]
     if len(named) > 1:
         raise gdb.GdbError(f"{len(named)} coroutines are named so: {' '.join(map(str, named))}")
     try:
-        return numbered[named[0]] if named else find_by_expression(which, known)
+        return numbered[named[0]] if named else find_by_expression(selector, known)
     except gdb.error as error:
         raise gdb.GdbError(problem or str(error)) from error
 
 
 def everyone_or_problem():
-    """All coroutines; or none, and why they are not known."""
+    """All coroutines and None; without them an empty list and the reason."""
     try:
         return list(everyone()), None
     except gdb.GdbError as problem:
@@ -86,9 +86,9 @@ def find_by_expression(expression, known):
         block = value["block_"]
         return Object(block.type.target(), int(block))
     address = int(value["coroutine_"] if "coroutine_" in fields else value if type_.code in number_like else value.address)
-    for one in known:
-        if one.address == address:
-            return one
+    for coroutine in known:
+        if coroutine.address == address:
+            return coroutine
     raise gdb.GdbError(f"{expression} is none of the live coroutines: see hocket-list")
 
 
@@ -103,20 +103,20 @@ def field_names(type_):
 
 
 def print_chain(coroutine, printer):
-    """The coroutine, then whoever joins it, and so on."""
-    handle, seen, role = None, set(), ""
-    while coroutine.address not in seen:
-        seen.add(coroutine.address)
-        printer.note(role + headline(coroutine))
+    """Prints the coroutine, then the coroutine that joins it, up to the root."""
+    handle, printed, role = None, set(), ""
+    while coroutine.address not in printed:
+        printed.add(coroutine.address)
+        printer.remark(role + headline(coroutine))
         print_coroutine(coroutine, handle, printer)
         wait = coroutine.joiner()
         if wait is None:
             return
         coroutine, handle, role = wait.coroutine(), wait.handle(), "joined by "
         if coroutine is None:
-            printer.note("joined by a thread, in sync_wait")
+            printer.remark("joined by a thread, in sync_wait")
             return
-    printer.note(f'joined by "{coroutine.name}", which is above already: they wait for one another')
+    printer.remark(f'joined by "{coroutine.name}", which is above already: they wait for one another')
 
 
 def print_coroutine(coroutine, handle, printer):
@@ -131,26 +131,26 @@ def print_coroutine(coroutine, handle, printer):
             print_task(handle, printer)
         handle = frame.parent()
         if handle and not (is_stand_in or frame.parent_has_header()):
-            printer.frame(f"{frames.name_of(handle)}, a foreign coroutine: what awaits it is not known")
+            printer.frame(f"{frames.name_of(handle)}, a foreign coroutine: its awaiter is unknown")
             break
     if coroutine.kind == "fiber":
         print_fiber(coroutine, printer)
 
 
 def print_task(handle, printer):
-    place = printer.lines.of(handle)
-    where = f" at {place[0]}:{place[1]}" if place else ""
-    printer.frame(f"{frames.name_of(handle)} () [task]{where}")
+    place = printer.lines.place_of(handle)
+    position = f" at {place[0]}:{place[1]}" if place else ""
+    printer.frame(f"{frames.name_of(handle)} () [task]{position}")
 
 
 def print_fiber(coroutine, printer):
     block = coroutine.control_block()
     record = block["record"].word() if block else 0
     if not record:
-        printer.note("its stack is in use: it runs, see the threads' own backtraces")
+        printer.remark("its stack is in use: it runs, see the threads' own backtraces")
         return
     if frames.is_packed(block):
-        printer.note(HIBERNATES)
+        printer.remark(HIBERNATES)
         return
     print_stack(record, coroutine.library.backend, printer)
 
@@ -159,5 +159,5 @@ def print_stack(record, backend, printer):
     try:
         for line in stacks.lines_of(record, backend, printer.with_all):
             printer.frame(line)
-    except stacks.Unreadable as why:
-        printer.note(str(why))
+    except stacks.Unreadable as error:
+        printer.remark(str(error))

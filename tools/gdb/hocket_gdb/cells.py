@@ -1,7 +1,7 @@
 """hocket-cells: every fiber of the process, from the slabs of stacks alone (src/stack/slab_table.hpp).
 
-A control block lies in a cell of its slab, and its words tell its state (fiber/detail/control_block.hpp). So raw
-coroutines are found, too, and fibers whose loop is not listed, or no more.
+A control block lies in a cell of its slab, and its words have its state (fiber/detail/control_block.hpp). So it also
+finds raw coroutines, and fibers of loops that are not listed or no longer exist.
 """
 import gdb
 
@@ -36,8 +36,8 @@ def live_cells(library):
                 yield cell
 
 
-def low_half(of):
-    return of.word() & 0xFFFFFFFF
+def low_half(field):
+    return field.word() & 0xFFFFFFFF
 
 
 class Cell:
@@ -52,7 +52,7 @@ class Cell:
         return self.frame.kind == "fiber" and self.block["head"]["resume"].word() != 0
 
     def coroutine(self):
-        """The spawned coroutine; None if it is a raw one."""
+        """The spawned coroutine; None for a raw coroutine."""
         if not self.frame.flags & SCHEDULED:
             return None
         strand = self.library.at("context", self.frame.context)["strand_"].word()  # the address of its scheduled, too
@@ -62,17 +62,17 @@ class Cell:
         record = self.block["record"].word()
         if not self.frame.flags & STARTED:
             return "unstarted"
-        one = self.coroutine()
-        if not one:
+        coroutine = self.coroutine()
+        if not coroutine:
             return "suspended" if record else "running"
         if not record:
             return "running"
-        return "waiting" if one.waits_abroad() or one.wait() else "ready"
+        return "waiting" if coroutine.waits_abroad() or coroutine.wait() else "ready"
 
     def name(self):
-        one = self.coroutine()
-        if one:
-            return one.name
+        coroutine = self.coroutine()
+        if coroutine:
+            return coroutine.name
         if frames.is_packed(self.block):
             return "-"
         record = self.library.type("detail::fiber_record")
@@ -87,9 +87,9 @@ class Cell:
         return self.slab["stacks_"].word() + strides * geometry["stride"].word() - colour
 
     def row(self):
-        one = self.coroutine()
-        awaited = listing.awaited(one) if one and self.state() == "waiting" else "-"
-        return (f"{self.block.address:#x}", listing.shortened(self.name()), "fiber" if one else "raw fiber",
+        coroutine = self.coroutine()
+        awaited = listing.awaited(coroutine) if coroutine and self.state() == "waiting" else "-"
+        return (f"{self.block.address:#x}", listing.shortened(self.name()), "fiber" if coroutine else "raw fiber",
                 self.state(), awaited)
 
 

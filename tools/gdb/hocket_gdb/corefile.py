@@ -1,14 +1,14 @@
 """A core file with the stacks of fibers.
 
 The kernel writes them. gdb's own generate-core-file reads memory in large pieces and gives up a mapping at the first
-page that cannot be read, which a guard page is where guards are markers in a mapping (Linux 6.13 and later). So what it
-left out is read again page by page, and written where the file has room for it.
+page that cannot be read, for example a guard page, if guards are markers in a mapping (Linux 6.13 and later). So the
+omitted memory is read again page by page, and written into its part of the file.
 """
 import struct
 
 import gdb
 
-PIECE = 1 << 20  # what gdb reads at once
+PIECE = 1 << 20  # bytes that gdb reads at once
 PAGE = 4096
 LOAD, WRITABLE = 1, 2
 
@@ -36,14 +36,14 @@ def writable_segments(core):
 
 
 def complete(core, address, offset, size):
-    here = core.tell()
+    position = core.tell()
     missing = next((at for at in range(0, size, PIECE) if read(address + at, min(PIECE, size - at)) is None), size)
     for at in range(missing, size, PAGE):
         page = read(address + at, PAGE)
         if page is not None:
             core.seek(offset + at)
             core.write(page)
-    core.seek(here)
+    core.seek(position)
 
 
 def read(address, size):

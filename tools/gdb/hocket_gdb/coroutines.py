@@ -6,7 +6,7 @@ import gdb
 from .memory import backend_of_program, source_location, symbol_at, word
 from .objects import Object
 
-DROPPED = 2  # scheduled::joiner_: this and less is no waiter
+DROPPED = 2  # scheduled::joiner_: a value up to this is no waiter
 RESERVED = 2  # claim_state: beyond it a wait is decided
 STATE_MASK = 0xF
 UNJOINED = 1 << 31  # scope::own
@@ -33,12 +33,12 @@ class Library:
             at = registry["next_"].word()
 
 
-def libraries_with(variable, what):
+def libraries_with(variable, noun):
     """The namespaces of hocket in the program that have `detail::variable`. A test program of the model has two."""
     listed = gdb.execute(f"info variables -q ::{variable}$", to_string=True)
     prefixes = sorted(set(re.findall(rf"(hocket::\w+::)detail::{variable}\b", listed)))
     if not prefixes:
-        raise gdb.GdbError(f"this program has no {what}, or no symbols")
+        raise gdb.GdbError(f"this program has no {noun}, or no symbols")
     return [Library(prefix) for prefix in prefixes]
 
 
@@ -79,10 +79,10 @@ class Coroutine:
         self.kind = str(scheduled["kind_"].value()).rpartition("::")[2]
 
     def wait(self):
-        """What it waits for; None if it does not, or if that is decided already."""
+        """Its wait; None if it does not wait, or if the wait is decided already."""
         suspension = self.scheduled["waits_"].target()
         wait = Wait(self.library, suspension) if suspension else None
-        return wait if wait and not wait.decided() else None
+        return wait if wait and not wait.is_decided() else None
 
     def state(self):
         if self.waits_abroad() or self.wait():
@@ -96,18 +96,18 @@ class Coroutine:
         return bool(self.scheduled["foreign_"].word() & 0xFFFFFFFF)  # four bytes
 
     def spawned(self):
-        """(file, line) if it was told, else (symbol, offset) of the code that called spawn."""
+        """(file, line) of the call of spawn, or None; see spawned_by()."""
         return source_location(self.scheduled["spawned_"].word())
 
     def spawned_by(self):
         return self.scheduled["caller_"].word()
 
     def start(self):
-        """The handle that started it: a task's root frame, or what scheduled_fiber::start_handle() made."""
+        """The handle that started it: a task's root frame, or the result of scheduled_fiber::start_handle()."""
         return self.scheduled["handle"].word()
 
     def control_block(self):
-        """That of a fiber; None for a task."""
+        """The control block of a fiber; None for a task."""
         if self.kind != "fiber":
             return None
         fiber = self.native_fiber() or self.proxied_fiber()
@@ -130,14 +130,14 @@ class Coroutine:
         return None
 
     def joiner(self):
-        """The wait of whoever joins it, or the scope that it is in; None if nobody does."""
+        """The wait of the coroutine that joins it, or that joins its scope; None without one."""
         waiter = self.scheduled["joiner_"].word()
         if waiter <= DROPPED:
             waiter = self.joiner_of_scope()
         return Wait(self.library, self.library.at("primitive::waiter", waiter)["wait_"].target()) if waiter else None
 
     def joiner_of_scope(self):
-        """The waiter of whoever joins the scope that it was spawned on (coro/scope.hpp); 0 if nobody does now."""
+        """The waiter that joins the scope of this coroutine (coro/scope.hpp); 0 without one."""
         target = self.scheduled["target_"].word()
         if symbol_at(word(target))[0] != f"vtable for {self.library.prefix}scope":
             return 0
@@ -145,15 +145,15 @@ class Coroutine:
         return 0 if scope["count_"].word() & UNJOINED else scope["joiner_"].word()
 
 
-def what(vtable):
-    """What wait_source::what() would give, its first virtual function: the literal whose address that takes, if it is as
-    short as such functions are."""
+def description_of(vtable):
+    """The result of wait_source::what(), its first virtual function: the literal that its code loads. None if the
+    function is longer than usual."""
     code = gdb.selected_inferior().architecture().disassemble(word(vtable), count=6)
-    for one in code:
-        taken = re.match(r"lea .*# (0x[0-9a-f]+)", one["asm"])
-        if taken:
-            return gdb.Value(int(taken[1], 16)).cast(gdb.lookup_type("char").pointer()).string(errors="replace")
-        if one["asm"].startswith(("ret", "jmp", "call")):
+    for instruction in code:
+        literal = re.match(r"lea .*# (0x[0-9a-f]+)", instruction["asm"])
+        if literal:
+            return gdb.Value(int(literal[1], 16)).cast(gdb.lookup_type("char").pointer()).string(errors="replace")
+        if instruction["asm"].startswith(("ret", "jmp", "call")):
             return None
     return None
 
@@ -165,7 +165,7 @@ class Wait:
         self.library = library
         self.suspension = suspension
 
-    def decided(self):
+    def is_decided(self):
         return self.suspension["claim_"].word() & STATE_MASK > RESERVED
 
     def handle(self):
@@ -175,12 +175,12 @@ class Wait:
         return source_location(self.suspension["at_"].word())
 
     def coroutine(self):
-        """Whose wait it is; None if it is a thread's."""
+        """The coroutine that waits; None if a thread waits."""
         address = self.suspension["ctx_"].target()["strand_"].word()  # of its strand_state, and of the scheduled
         return Coroutine(self.library, self.library.at("detail::scheduled", address)) if address else None
 
     def source(self):
-        """What is waited for, in words: the type of the primitive and its address, or whose end."""
+        """The awaited source as text: the type and address of a primitive, or the name of a joined coroutine."""
         waiter = self.suspension["first_"].target()
         if waiter is None:
             return "nothing"
@@ -190,7 +190,7 @@ class Wait:
         if kind.startswith(("detail::spawned_task<", "detail::spawned_fiber<")):
             name = self.library.at("detail::scheduled", source - self.source_in_scheduled())["name_"].text()
             return f'the end of a coroutine "{name}"'
-        return f"{what(word(source)) or kind} {source:#x}"
+        return f"{description_of(word(source)) or kind} {source:#x}"
 
     def source_in_scheduled(self):
         bases = self.library.type("detail::strand_state").fields()

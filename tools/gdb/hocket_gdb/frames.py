@@ -16,12 +16,12 @@ PACKED = 2  # stack_bit::packed: the record is the address of a stack_image
 IMAGE_SIZES = 16  # stack_image::size_ and room_
 IMAGE_HEAD = 32
 ADDRESSES = range(4096, 1 << 63)  # of users' memory, at most
-SCAN_FRAME = 512  # words in which the handle of an awaited task is looked for
+SCAN_FRAME = 512  # words that are searched for the handle of an awaited task
 SCAN_STACK = 2048
 
 
 class Frame:
-    """What a handle of hocket's points to: it has a header."""
+    """The object of a handle of hocket; it has a header."""
 
     def __init__(self, handle):
         self.handle = handle
@@ -32,18 +32,18 @@ class Frame:
         self.context = word(handle + CONTEXT)
 
     def parent(self):
-        """Who awaits it."""
+        """The handle of the coroutine that awaits it."""
         return word(self.handle + CONTINUATION)
 
     def parent_has_header(self):
         return bool(self.flags & PARENT_HAS_HEADER)
 
     def is_stand_in(self):
-        """Whether it only stands where a coroutine's handle is wanted. Its parent has a header, if it has a parent."""
+        """Whether it only replaces a coroutine where a handle is required. If it has a parent, the parent has a header."""
         return self.kind in ("foreign", "root") and name_of(self.handle).rpartition("::")[2] in STAND_INS
 
     def is_control_block(self):
-        """Else a fiber's handle is that of a proxy (conforming mode)."""
+        """False for the handle of a proxy, which a fiber has in conforming mode."""
         return self.kind == "fiber" and symbol_at(word(self.handle))[0] in RESUMED_BY
 
 
@@ -70,8 +70,8 @@ def is_frame(address):
 
 
 def child_of(handle, stack=None):
-    """The task that a suspended frame, or the code on a parked stack, awaits: it names it as the one that goes on. Also
-    a stand-in of a frame, in the frame. 0 if there is none."""
+    """The task that a suspended frame, or the code on a parked stack, awaits: its continuation is `handle`. Also a
+    stand-in within the frame. 0 without one."""
     begin, count = (stack, SCAN_STACK) if stack else (handle + RECORD, SCAN_FRAME)
     for index, candidate in enumerate(words(begin, count)):
         if candidate % 16 == 0 and candidate in ADDRESSES and awaited_by(candidate, handle):
@@ -83,7 +83,7 @@ def child_of(handle, stack=None):
 
 
 def without_stand_in(handle):
-    """The coroutine in whose place a stand-in awaits."""
+    """The coroutine that a stand-in replaces, for a stand-in; else the handle itself."""
     frame = Frame(handle)
     return frame.parent() if frame.is_stand_in() and frame.parent() else handle
 

@@ -23,7 +23,7 @@ def everyone():
 def print_all():
     number, lines = 1, Lines()
     for loop in loops():
-        rows = [row(number + i, one, lines) for i, one in enumerate(loop.coroutines())]
+        rows = [row(number + i, coroutine, lines) for i, coroutine in enumerate(loop.coroutines())]
         number += len(rows)
         print(f'loop "{loop.name}" {loop.executor:#x}: {len(rows)} coroutines')
         if rows:
@@ -31,54 +31,55 @@ def print_all():
 
 
 def print_rows(rows):
-    """Headings and what is below them."""
+    """Prints a table; the first row has the headings."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
-def row(number, one, lines):
-    return (str(number), shortened(one.name), one.kind, one.state(), suspended(one, lines), spawned(one), awaited(one))
+def row(number, coroutine, lines):
+    return (str(number), shortened(coroutine.name), coroutine.kind, coroutine.state(), suspended(coroutine, lines),
+            spawned(coroutine), awaited(coroutine))
 
 
-def headline(one):
-    for_what = f" for {awaited(one)}" if one.state() == "waiting" else ""
-    return f'{one.kind} "{one.name}" {one.address:#x}, {one.state()}{for_what}'
+def headline(coroutine):
+    wait = f" for {awaited(coroutine)}" if coroutine.state() == "waiting" else ""
+    return f'{coroutine.kind} "{coroutine.name}" {coroutine.address:#x}, {coroutine.state()}{wait}'
 
 
-def awaited(one):
-    if one.waits_abroad():
+def awaited(coroutine):
+    if coroutine.waits_abroad():
         return "a foreign awaitable"
-    wait = one.wait()
+    wait = coroutine.wait()
     try:
         return wait.source() if wait else "-"
     except gdb.MemoryError:
         return "?"
 
 
-def suspended(one, lines):
-    wait = one.wait()
-    return place(wait and wait.at() or found(one, lines))
+def suspended(coroutine, lines):
+    wait = coroutine.wait()
+    return place(wait and wait.at() or innermost_place(coroutine, lines))
 
 
-def found(one, lines):
-    """Where it is suspended if no wait tells."""
-    handle = chain.innermost(one)
+def innermost_place(coroutine, lines):
+    """The place of the innermost frame, for a coroutine without a wait."""
+    handle = chain.innermost(coroutine)
     if frames.Frame(handle).kind == "task":
-        return lines.of(handle)
-    block = one.control_block()
+        return lines.place_of(handle)
+    block = coroutine.control_block()
     record = block["record"].word() if block else 0
     try:
-        return stacks.place_of(record, one.library.backend) if record and not frames.is_packed(block) else None
+        return stacks.place_of(record, coroutine.library.backend) if record and not frames.is_packed(block) else None
     except stacks.Unreadable:
         return None
 
 
-def spawned(one):
-    told = one.spawned()
-    if told:
-        return place(told)
-    name, offset = symbol_at(one.spawned_by())
+def spawned(coroutine):
+    place_of_spawn = coroutine.spawned()
+    if place_of_spawn:
+        return place(place_of_spawn)
+    name, offset = symbol_at(coroutine.spawned_by())
     return f"{shortened(without_additions(name))}+{offset:#x}" if name else "-"
 
 

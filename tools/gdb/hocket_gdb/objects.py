@@ -1,7 +1,7 @@
 """C++ objects by type and address.
 
-gdb's own values would do, but for every pointer to a class with virtual functions that is followed gdb looks for the
-class that the object is of, and complains of those that it does not find: templates of lambdas.
+gdb's own values do not suffice: if a pointer to a class with virtual functions is followed, gdb searches the dynamic
+class, and prints a complaint if it does not find it: templates of lambdas.
 """
 import gdb
 

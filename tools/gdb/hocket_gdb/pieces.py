@@ -1,6 +1,6 @@
 """hocket-frames: every coroutine frame in frame memory (src/core/thread/frame_list.hpp).
 
-So tasks are found that nobody has awaited yet, or that run on no loop, and generators.
+So it also finds tasks that are not yet awaited or run on no loop, and generators.
 """
 import gdb
 
@@ -14,7 +14,7 @@ ALL_BITS = (1 << 64) - 1
 
 
 def pieces(library):
-    """What the heap has given for frames: also what is kept for later ones."""
+    """The memory that was allocated for frames, also the blocks that are cached for later frames."""
     lists = gdb.parse_and_eval(f"'{library.prefix}detail::frame_lists'")
     link_size = library.type("detail::frame_link").sizeof
     for i in range(lists.type.range()[1] + 1):
@@ -36,7 +36,7 @@ def begins_function(address):
 def print_all():
     lines = Lines()
     for library in libraries_with("frame_lists", "coroutines of hocket"):
-        rows = [(f"{frame:#x}", listing.shortened(frames.name_of(frame)), listing.place(lines.of(frame)))
+        rows = [(f"{frame:#x}", listing.shortened(frames.name_of(frame)), listing.place(lines.place_of(frame)))
                 for frame in live_frames(library)]
         if not rows and not any(pieces(library)):
             print("no frames are listed (hocket lists them at check level debug)")

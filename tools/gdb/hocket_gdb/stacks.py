@@ -1,7 +1,7 @@
 """Parked stacks: unwinding from a record (context/seam/switch.hpp), without a register to write.
 
-gdb unwinds from the registers of a thread, which a core file does not let it change. So while a parked stack is looked
-at, an unwinder claims the innermost frame of the selected thread and says that its caller is the code that parked.
+gdb unwinds from the registers of a thread, which cannot change in a core file. So while a parked stack is printed, an
+unwinder claims the innermost frame of the selected thread, and reports the code that parked as its caller.
 """
 import collections
 import contextlib
@@ -12,7 +12,8 @@ from gdb.unwinder import Unwinder, register_unwinder
 
 from .memory import symbol_at, without_additions, word
 
-# What registers are called: program counter, stack pointer, those that a record holds behind the first; and its length.
+# Names of registers: program counter, stack pointer, and the registers that a record holds behind the program counter;
+# and the length of a record.
 Machine = collections.namedtuple("Machine", "pc sp held length")
 MACHINES = {
     "i386:x86-64": Machine("rip", "rsp", ("rbp", "rbx"), 24),
@@ -188,8 +189,8 @@ def lines_of(record, backend, with_all):
 
 
 def users_part(frames, backend):
-    """Without the library's frames at both ends and what is beyond them: how a thread begins, and waits in the back end
-    of that name."""
+    """Omits the library's frames at both ends and the frames beyond them: the start of a thread, and its wait in the back
+    end `thread`."""
     noise = [is_library(frame) for frame in frames]
     if True not in noise or all(noise):
         return frames
@@ -211,8 +212,8 @@ def place_of(record, backend):
 
 
 def functions_at(code):
-    """(name, place) of the function that an instruction belongs to, and before it of those inlined there, innermost
-    first. The debugger knows that of a caller, so it is asked for the caller of a frame that is not there."""
+    """(name, place) of the functions that are inlined at an instruction, innermost first, then of its function. gdb
+    reports this only for a caller, so the code queries the caller of an imaginary frame."""
     machine = gdb.newest_frame().architecture().name()
     if machine not in MACHINES:
         return []

@@ -1,11 +1,11 @@
 """The line at which a compiler's coroutine frame is suspended.
 
-Both compilers number the suspension points of a coroutine and store the number in the frame when they suspend. So the
-place is that of the instruction which stores the number found there: known from the type of the frame (g++, and clang
-without optimisation), or from the first byte of the frame that the resume function looks at (clang).
+Both compilers number the suspension points of a coroutine and store the number in the frame when they suspend. The
+offset of the number is known from the type of the frame (g++, and clang without optimisation), or from the first byte
+of the frame that the resume function reads (clang). The place is the line of the instruction that stores this number.
 
-g++ gives the store itself the line at which the function ends, and what follows, the call of await_suspend, that of the
-co_await. So the first line behind the store counts that is neither the function's first nor its last.
+g++ gives the store itself the last line of the function. The call of await_suspend, which follows, has the line of the
+co_await. So the result is the first line behind the store that is neither the function's first nor its last.
 """
 import contextlib
 import re
@@ -17,9 +17,9 @@ from .frames import function_of
 from .memory import without_parameters, word
 
 WIDTH = {"b": 1, "w": 2}
-LONGEST = 1 << 16  # bytes of code that are looked through
+LONGEST = 1 << 16  # bytes of code that are searched
 BEHIND = 40  # instructions between a store and the call of await_suspend
-KEPT_BY_CALLS = {"b", "bp", "12", "13", "14", "15"}  # registers, as family() names them
+CALLEE_SAVED = {"b", "bp", "12", "13", "14", "15"}  # registers, as family() names them
 
 
 @contextlib.contextmanager
@@ -33,13 +33,13 @@ def att_syntax():
 
 
 class Lines:
-    """Remembers what it has found, for many coroutines at few places. Not longer than the program stands still."""
+    """Caches lines, for many coroutines at few places. Valid only while the program is stopped."""
 
     def __init__(self):
         self.functions = {}  # by resume pointer
         self.lines = {}  # by resume pointer and number of the suspension point
 
-    def of(self, handle):
+    def place_of(self, handle):
         """(file, line) where a frame is suspended, else where its function begins; None without debug information."""
         resume = word(handle)
         if resume not in self.functions:
@@ -60,7 +60,7 @@ class Function:
     def __init__(self, block, entry):
         self.symbol = block.function
         self.file = block.function.symtab.filename
-        self.line = block.function.line or gdb.find_pc_line(entry).line  # g++ gives that of a lambda as 0
+        self.line = block.function.line or gdb.find_pc_line(entry).line  # g++ gives 0 for a lambda
         self.code = instructions(block, entry) if is_x86() else []
         self.place = index_in_type(block) or index_in_code(self.code)  # of the number in the frame: offset, bytes
         self.borders = self.first_and_last_line() if is_gnu(block) and self.place else set()
@@ -85,7 +85,7 @@ def is_x86():
 
 
 def line_in(function, instruction):
-    """The line of an instruction in the function, also if it came from something inlined there; None if it is not of
+    """The line of an instruction in the function, also if it was inlined there; None if it is not of
     the function. Names are compared without parameters: to g++ a coroutine's body is now itself, now its ramp."""
     name = without_parameters(function.name)
     for found, place in stacks.functions_at(instruction[0]):
@@ -99,11 +99,11 @@ def is_gnu(block):
 
 
 def instructions(block, entry):
-    """From the beginning; without what the compiler put elsewhere as unlikely."""
+    """From the beginning; without the unlikely code that the compiler has moved elsewhere."""
     machine = gdb.selected_inferior().architecture()
     with att_syntax():
         code = machine.disassemble(entry, min(block.end, entry + LONGEST) - 1)
-    return [(one["addr"], one["asm"]) for one in code]
+    return [(line["addr"], line["asm"]) for line in code]
 
 
 def first_use(code, offset):
@@ -124,9 +124,9 @@ def index_in_type(block):
 def index_in_code(code):
     frame = {family("rdi")}  # which registers have its address
     for _, text in code[:40]:
-        asked = re.match(r"(?:cmp|test|movz)(b|w)l?\s.*\b0x([0-9a-f]+)\(%(\w+)\)", text)
-        if asked and family(asked.group(3)) in frame:
-            return int(asked.group(2), 16), WIDTH[asked.group(1)]
+        tested = re.match(r"(?:cmp|test|movz)(b|w)l?\s.*\b0x([0-9a-f]+)\(%(\w+)\)", text)
+        if tested and family(tested.group(3)) in frame:
+            return int(tested.group(2), 16), WIDTH[tested.group(1)]
         copied = re.match(r"mov\s+%(r\w+),%(r\w+)$", text)
         written = re.match(r"(?!cmp|test|push)\w+\s+(?:.*,)?%(\w+)$", text)
         if copied and family(copied.group(1)) in frame:
@@ -134,13 +134,13 @@ def index_in_code(code):
         elif written:
             frame.discard(family(written.group(1)))
         elif text.startswith("call"):
-            frame &= KEPT_BY_CALLS
+            frame &= CALLEE_SAVED
     return None
 
 
 def stores(code, offset, index):
     """Which instructions store `index` at `offset` of anything."""
-    known = {}  # what constant is in a register
+    known = {}  # constants, by register
     for at, (_, text) in enumerate(code):
         direct = re.match(rf"mov[bw]\s+\$0x([0-9a-f]+),{offset:#x}\(", text)
         by_register = re.match(rf"mov[bw]?\s+%(\w+),{offset:#x}\(", text)
@@ -149,10 +149,10 @@ def stores(code, offset, index):
         elif by_register and known.get(family(by_register.group(1))) == index:
             yield at
         else:
-            note_constant(known, text)
+            track_constant(known, text)
 
 
-def note_constant(known, text):
+def track_constant(known, text):
     loaded = re.match(r"movl?\s+\$0x([0-9a-f]+),%(\w+)$", text)
     cleared = re.match(r"xorl?\s+%(\w+),%(\1)$", text)
     if loaded:

@@ -1,26 +1,28 @@
-// A collection, as libgc makes it:
+// A collection by libgc.
 //
-//   1. libgc stops the registered threads by a signal. Our handler stands in front of its own: it notes what was
-//      interrupted, and calls libgc's, which waits in there until the world goes on.
-//   2. push(), by libgc's lock on the thread that collects: tells libgc for each thread up to where the stack goes that
-//      its stack pointer is on, a fiber's or the thread's own; and pushes all that is suspended.
-//   3. libgc's own step, which looks through the stacks that the threads are on, their registers and the static data.
-//   4. The threads go on.
+// Steps
+//   1. libgc stops the registered threads by a signal. Our handler replaces libgc's: it records the interrupted state,
+//      and calls libgc's handler, which waits until the collection has ended.
+//   2. push(), under libgc's lock on the collecting thread: reports to libgc for each thread the end of the stack that
+//      has its stack pointer, a fiber's or the thread's own; and pushes all suspended frames.
+//   3. libgc scans the stacks that the threads run on, their registers and the static data.
+//   4. The threads continue.
 //
-// Three kinds of stacks may have the stack pointer of a stopped thread:
-//   its own               scanned from there, and the suspended fibers beside it
-//   a fiber's             the same; its own stack is scanned from where it resumed the fiber
-//   its signal stack      a handler with SA_ONSTACK runs (a profiler's, a crash handler's). Where it interrupted the
-//                         thread is known to the kernel's frame on the signal stack alone. So the signal stack is
-//                         scanned from the stack pointer up, with the interrupted registers in that frame; and all of
-//                         the fiber's stack, of the stacks that it called, and of the thread's own.
-// Hazard: a register of the handler may refer to the middle of a fiber's stack. for_each_stack() would take it for the
-// depth of that stack, and leave out what lies below. Prevented: it is given no registers of this thread.
-// Hazard: a signal stack may be an array in a frame of the thread's own stack, or of a fiber's. If the stack pointer
-// were taken for the depth of that stack, then the frames below the array would be left out. Prevented: the signal
-// stack is tested first, and for_each_stack() is given no stack pointer of this thread.
+// The stack pointer of a stopped thread
+//   on its own stack      this stack is scanned from the stack pointer, and the suspended fibers beside it
+//   on a fiber's stack    the same; the thread's own stack is scanned from where it resumed the fiber
+//   on its signal stack   a handler with SA_ONSTACK runs (a profiler's, a crash handler's). Only the kernel's frame on
+//                         the signal stack has the interrupted state. So the signal stack is scanned from the stack
+//                         pointer up, with the interrupted registers in that frame; and all of the fiber's stack, of
+//                         the stacks that it called, and of the thread's own.
 //
-// The list of threads changes under libgc's lock, so no collection meets it half changed.
+// Hazard: if a register of the handler refers to the middle of a fiber's stack, then for_each_stack() takes it for the
+// depth of that stack, and omits the frames below. Prevented: it receives no registers of this thread.
+// Hazard: if the signal stack is an array in a frame of the thread's own stack, or of a fiber's, then the stack pointer
+// may be taken for the depth of that stack, and the frames below the array are omitted. Prevented: the signal stack is
+// tested first, and for_each_stack() receives no stack pointer of this thread.
+//
+// The list of threads changes under libgc's lock, so no collection reads it half changed.
 #include <gc/gc.h>
 #include <gc/gc_mark.h>
 
@@ -29,7 +31,7 @@
 #include <hocket/gc/boehm.hpp>
 #include <hocket/gc/native_stack.hpp>
 
-#include "kept_in_child.hpp"
+#include "list_in_child.hpp"
 #include "memory.hpp"
 #include "native_bounds.hpp"
 #include "root_memory.hpp"
@@ -58,18 +60,18 @@ using hocket::detail::list;
 
 struct collector {
   bool started = false;
-  struct sigaction stops{};  // libgc's handler
-  GC_push_other_roots_proc push_of_others = nullptr;
+  struct sigaction libgc_action{};  // libgc's handler
+  GC_push_other_roots_proc previous_push = nullptr;
   list<collected_thread> threads;
-  std::vector<stopped_thread> stopped;  // room for all of them
-  std::mutex coming;
-  std::size_t expected = 0;  // threads that are there, or about to: under `coming`
-  counts seen;
+  std::vector<stopped_thread> stopped;  // its capacity is at least `expected`
+  std::mutex registration;
+  std::size_t expected = 0;  // registered threads, and threads in enter_thread(); guarded by `registration`
+  counts totals;
 };
 
 collector& the_collector() noexcept {
-  static hocket::detail::never_destroyed<collector> one;
-  return *one;
+  static hocket::detail::never_destroyed<collector> instance;
+  return *instance;
 }
 
 constinit thread_local collected_thread* own = nullptr;
@@ -79,7 +81,12 @@ constinit thread_local collected_thread* own = nullptr;
 // Under libgc's lock.
 template <class F>
 void locked_by_libgc(F&& f) noexcept {
-  GC_call_with_alloc_lock([](void* given) -> void* { return (*static_cast<F*>(given))(), nullptr; }, std::addressof(f));
+  GC_call_with_alloc_lock(
+      [](void* closure) -> void* {
+        (*static_cast<F*>(closure))();
+        return nullptr;
+      },
+      std::addressof(f));
 }
 
 // --- a collection
@@ -88,16 +95,16 @@ void on_stop_signal(int number, siginfo_t* info, void* context) noexcept {
   collected_thread* const self = own;
   if (self) {
     const ucontext_t& interrupted = *static_cast<const ucontext_t*>(context);
-    note_interrupted(*self, interrupted);
+    record_interrupted_state(*self, interrupted);
     self->signal_stack = interrupted.uc_stack;
     self->is_stopped = true;
   }
-  the_collector().stops.sa_sigaction(number, info, context);
+  the_collector().libgc_action.sa_sigaction(number, info, context);
   if (self) self->is_stopped = false;
 }
 
-bool is_on_own_stack(const collected_thread& one, const void* place) noexcept {
-  return place >= one.told.stack_low && place < one.told.stack_base;
+bool is_on_native_stack(const collected_thread& thread, const void* place) noexcept {
+  return place >= thread.state.stack_low && place < thread.state.stack_base;
 }
 
 // The end of the thread's signal stack, if the place is on it; else null.
@@ -108,9 +115,9 @@ const void* signal_stack_limit(const collected_thread& thread, const void* place
   return place >= low && place < low + stack.ss_size ? low + stack.ss_size : nullptr;
 }
 
-// Up to where the stack goes that the thread's stack pointer is on.
+// The end of the stack that has the thread's stack pointer.
 const void* limit_of(collected_thread& thread) noexcept {
-  stopped_thread& stopped = thread.told;
+  stopped_thread& stopped = thread.state;
   const void* const place = stopped.stack_pointer;
   if (!place) return stopped.stack_base;
   if (const void* const limit = signal_stack_limit(thread, place)) {
@@ -118,7 +125,7 @@ const void* limit_of(collected_thread& thread) noexcept {
     stopped.registers = {};
     return limit;
   }
-  if (is_on_own_stack(thread, place)) return stopped.stack_base;
+  if (is_on_native_stack(thread, place)) return stopped.stack_base;
   const void* const limit = stack_limit(place);
   if (!limit)
     fatal("a collection meets a thread on a stack that is no fiber's, not its own and not its signal stack",
@@ -127,14 +134,19 @@ const void* limit_of(collected_thread& thread) noexcept {
   return limit;
 }
 
-// A thread that libgc does not stop (it is in GC_do_blocking, on its own stack) has no stack pointer that we know: all
-// of its stack counts.
-void note_stack_of(collected_thread& one, const void* here) noexcept {
-  if (&one == own_thread()) one.told.stack_pointer = here, one.told.registers = {};
-  else if (!one.is_stopped) one.told.stack_pointer = nullptr, one.told.registers = {};
+// If libgc does not stop a thread (it is in GC_do_blocking, on its own stack), its stack pointer is unknown, and all of
+// its stack is scanned.
+void report_stack(collected_thread& thread, const void* frame) noexcept {
+  if (&thread == own_thread()) {
+    thread.state.stack_pointer = frame;
+    thread.state.registers = {};
+  } else if (!thread.is_stopped) {
+    thread.state.stack_pointer = nullptr;
+    thread.state.registers = {};
+  }
   GC_stack_base bottom{};
-  bottom.mem_base = const_cast<void*>(limit_of(one));
-  GC_set_stackbottom(one.handle, &bottom);
+  bottom.mem_base = const_cast<void*>(limit_of(thread));
+  GC_set_stackbottom(thread.handle, &bottom);
 }
 
 void push() noexcept {
@@ -147,26 +159,26 @@ void push() noexcept {
     fatal("a thread that is not registered with gc::boehm collects on a stack of fibers",
           "make a gc::boehm::thread_scope in it");
   all.stopped.clear();
-  for (collected_thread& one : all.threads) {
-    note_stack_of(one, __builtin_frame_address(0));
-    all.stopped.push_back(one.told);  // there is room
+  for (collected_thread& thread : all.threads) {
+    report_stack(thread, __builtin_frame_address(0));
+    all.stopped.push_back(thread.state);  // within its capacity
   }
-  all.seen.ranges = all.seen.words = 0;
-  all.seen.unknown += for_each_stack(all.stopped, [&](const stack_range& range) {
-    ++all.seen.ranges;
-    all.seen.words += static_cast<std::size_t>(range.high - range.low) / sizeof(void*);
+  all.totals.ranges = all.totals.words = 0;
+  all.totals.unknown += for_each_stack(all.stopped, [&](const stack_range& range) {
+    ++all.totals.ranges;
+    all.totals.words += static_cast<std::size_t>(range.high - range.low) / sizeof(void*);
     GC_push_all_eager(const_cast<std::byte*>(range.low), const_cast<std::byte*>(range.high));
   });
   root_memory::of_process().for_each_run([](std::byte* low, std::byte* high) { GC_push_all_eager(low, high); });
-  if (all.push_of_others) all.push_of_others();
+  if (all.previous_push) all.previous_push();
 }
 
-void stand_before_libgc(collector& all) {
-  all.push_of_others = GC_get_push_other_roots();
+void install_handlers(collector& all) {
+  all.previous_push = GC_get_push_other_roots();
   GC_set_push_other_roots(push);
   const int number = GC_get_suspend_signal();
-  ::sigaction(number, nullptr, &all.stops);
-  struct sigaction ours = all.stops;
+  ::sigaction(number, nullptr, &all.libgc_action);
+  struct sigaction ours = all.libgc_action;
   ours.sa_sigaction = on_stop_signal;
   ours.sa_flags |= SA_SIGINFO;
   ::sigaction(number, &ours, nullptr);
@@ -174,21 +186,21 @@ void stand_before_libgc(collector& all) {
 
 // --- start
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw std::system_error(std::make_error_code(std::errc::not_supported), "hocket: gc::boehm: " + why);
+[[noreturn]] void refuse(const std::string& reason) {
+  throw std::system_error(std::make_error_code(std::errc::not_supported), "hocket: gc::boehm: " + reason);
 }
 
 void expect_tested_library() {
   const unsigned version = GC_get_version(), major = version >> 16, minor = version >> 8 & 0xff;
   if (major == 8 && minor == 2) return;
   refuse("it is tested with libgc 8.2, and this is " + std::to_string(major) + "." + std::to_string(minor) +
-         ": run its tests (ext_gc_boehm) with that one, and add it in ext/gc/boehm/src/boehm.cpp");
+         ": run its tests (ext_gc_boehm) with this version, and add it in ext/gc/boehm/src/boehm.cpp");
 }
 
 void before_fork() noexcept { root_memory::of_process().before_fork(); }
 void after_fork() noexcept { root_memory::of_process().after_fork(); }
 
-// Both take the place of a library's own definition.
+// Both functions must replace a library's definition.
 void expect_own_definitions() {
   for (const char* const name : {"GC_clear_stack", "__cxa_allocate_exception"}) {
     const void* const ours = name[0] == 'G' ? reinterpret_cast<const void*>(&GC_clear_stack) : allocate_exception();
@@ -200,15 +212,15 @@ void expect_own_definitions() {
 }
 
 // The child has the thread that forked.
-void in_child() noexcept {
+void after_fork_in_child() noexcept {
   after_fork();
-  detail::keep_alone(the_collector().threads, own);
+  detail::retain_only(the_collector().threads, own);
 }
 
 void expect_stacks() {
   if (!can_enumerate_stacks())
     refuse(
-        "the stacks of fibers cannot be told in this build: not with AddressSanitizer, nor with the fallbacks "
+        "the stacks of fibers cannot be found in this build: not with AddressSanitizer, nor with the fallbacks "
         "`ucontext` and `thread`");
 }
 
@@ -218,9 +230,9 @@ void connect(collector& all) {
   GC_init();
   if (GC_is_incremental_mode()) refuse("libgc is in its incremental mode: unset GC_ENABLE_INCREMENTAL");
   GC_allow_register_threads();
-  if (const int error = ::pthread_atfork(before_fork, after_fork, in_child))
+  if (const int error = ::pthread_atfork(before_fork, after_fork, after_fork_in_child))
     throw std::system_error(error, std::system_category(), "hocket: pthread_atfork");
-  stand_before_libgc(all);
+  install_handlers(all);
   all.started = true;
 }
 
@@ -232,7 +244,7 @@ void start() {
     expect_stacks();
     expect_tested_library();
     expect_own_definitions();
-    give_memory_to_libgc();
+    install_memory_source();
     connect(the_collector());
     enter_thread();
   });
@@ -244,9 +256,9 @@ bool is_registered() noexcept { return own_thread() != nullptr; }
 
 namespace {
 
-// For one thread more, of whose coming another one may know nothing yet.
-void make_room(collector& all) {
-  const std::lock_guard guard(all.coming);
+// Reserves memory for one more thread. Several threads may register at once, so `expected` counts them.
+void reserve_entry(collector& all) {
+  const std::lock_guard guard(all.registration);
   ++all.expected;
   if (all.expected <= all.stopped.capacity()) return;
   std::vector<stopped_thread> larger;
@@ -264,16 +276,16 @@ void enter_thread() {
           "one thread_scope, or one on_start hook, for a thread; start() registers its caller");
   GC_stack_base base{};
   if (GC_get_stack_base(&base) != GC_SUCCESS) refuse("libgc does not find the stack of a thread");
-  auto made = std::make_unique<collected_thread>();
-  made->told.fibers = this_thread_fibers();
-  made->told.stack_low = detail::bounds_of_this_thread().low;
-  made->told.stack_base = base.mem_base;
-  make_room(all);
-  made->is_ours = GC_register_my_thread(&base) == GC_SUCCESS;  // main, and what libgc has started, is registered
-  made->handle = GC_get_my_stackbottom(&base);
+  auto thread = std::make_unique<collected_thread>();
+  thread->state.fibers = this_thread_fibers();
+  thread->state.stack_low = detail::bounds_of_this_thread().low;
+  thread->state.stack_base = base.mem_base;
+  reserve_entry(all);
+  thread->is_ours = GC_register_my_thread(&base) == GC_SUCCESS;  // not main, nor a thread of libgc
+  thread->handle = GC_get_my_stackbottom(&base);
   locked_by_libgc([&] {
-    all.threads.push_back(*made);
-    own = made.release();
+    all.threads.push_back(*thread);
+    own = thread.release();
   });
 }
 
@@ -282,14 +294,14 @@ void leave_thread() noexcept {
   expects(self != nullptr, "a thread left gc::boehm that is not registered",
           "leave_thread() belongs to enter_thread()");
   GC_stack_base bottom{};
-  bottom.mem_base = const_cast<void*>(self->told.stack_base);
+  bottom.mem_base = const_cast<void*>(self->state.stack_base);
   locked_by_libgc([&] {
     GC_set_stackbottom(self->handle, &bottom);
     list<collected_thread>::erase(*self);
     own = nullptr;
   });
   {
-    const std::lock_guard guard(the_collector().coming);
+    const std::lock_guard guard(the_collector().registration);
     --the_collector().expected;
   }
   if (self->is_ours) GC_unregister_my_thread();
@@ -306,6 +318,6 @@ std::size_t run_finalizers() {
   return on_native_stack([] { return static_cast<std::size_t>(GC_invoke_finalizers()); });
 }
 
-counts statistics() noexcept { return the_collector().seen; }
+counts statistics() noexcept { return the_collector().totals; }
 
 }}}  // namespace hocket::gc::boehm

@@ -1,4 +1,4 @@
-// Where the stacks of fibers cannot be told, gc::boehm says so.
+// If the stacks of fibers cannot be found, gc::boehm reports it.
 #include <hocket/gc/boehm.hpp>
 
 #include <doctest/doctest.h>
@@ -7,5 +7,5 @@
 using namespace hocket;
 
 TEST_CASE("start() is refused by name") {
-  CHECK_THROWS_WITH_AS(gc::boehm::start(), doctest::Contains("cannot be told in this build"), std::system_error);
+  CHECK_THROWS_WITH_AS(gc::boehm::start(), doctest::Contains("cannot be found in this build"), std::system_error);
 }

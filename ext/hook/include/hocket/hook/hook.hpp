@@ -65,8 +65,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace hook {
 // Options for scope.
 struct options {
   // Hooks pthread_mutex_t, and so std::mutex: the fiber owns the mutexes that it locks, and parks if a lock must wait.
-  // No stop ends that wait, because C code does not check whether it got the lock. Off by default: if code locks a
-  // mutex in a scope and leaves it to other code of the thread, then it stops working, and no compiler warns. After the
+  // No stop ends that wait, because C code does not check whether it acquired the lock. Off by default: if code locks
+  // a mutex in a scope and other code of the thread unlocks it, then it stops working, and no compiler warns. After the
   // first such scope each lock and unlock of the process looks up its caller. See docs/blocking-clients.md.
   bool mutexes = false;
 
@@ -96,8 +96,8 @@ class [[nodiscard]] scope : private hocket::detail::coroutine_slot {
   std::uint32_t trying_ = 0;  // the number of running calls that must not wait: dlopen()
   bool mutexes_ = false;
   bool limit_has_ended_a_wait_ = false;
-  bool (*may_park_)() = nullptr;          // null: always
-  bool (*asked_before_)() = nullptr;      // may_park_ before a fork
+  bool (*may_park_)() = nullptr;  // null: always
+  bool (*may_park_before_fork_)() = nullptr;
   time_point limit_ = time_point::max();  // of a within()
 };
 
@@ -157,9 +157,9 @@ class limit_block {
 //
 // f is called at once, on this stack, and must return: the limit ends waits, no computation. If it has passed, then
 // each wait in f ends at once, also an await(), which fails with timed_out by itself. If another deadline or a stop of
-// the fiber ends a wait, the result is that of f. If f returns result<T>, so does within(). An exception of f passes.
-// f should return an owner, because its value is destroyed if the limit has ended a wait. On a plain thread only
-// await() has the limit. Fatal in a task or a raw coroutine, as scope.
+// the fiber ends a wait, within() returns the result of f. If f returns result<T>, so does within(). An exception of f
+// passes. f should return an owner, because its value is destroyed if the limit has ended a wait. On a plain thread
+// only await() has the limit. Fatal in a task or a raw coroutine, as scope.
 template <class Rep, class Period, std::invocable F>
 auto within(std::chrono::duration<Rep, Period> limit, F&& f) {
   using returned = std::invoke_result_t<F>;

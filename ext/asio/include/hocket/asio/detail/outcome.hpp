@@ -1,4 +1,4 @@
-// What a completion handler of Asio (Boost's) was told, as a result.
+// The arguments of a completion handler of Boost.Asio, as a result.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <boost/asio/associated_allocator.hpp>
@@ -33,7 +33,7 @@ struct asio_values<> {
   using type = void;
 };
 
-// Until it is set: the operation was given up without a word, as by an io_context that is destroyed.
+// Before it is set, the result is `cancelled`: a destroyed io_context drops operations without a completion.
 template <class... T>
 class asio_outcome {
  public:

@@ -1,13 +1,13 @@
-// A wait that cannot be given up, only asked to end: until the operation that it waits for has completed, memory of the
-// coroutine belongs to that (buffers, a cancellation signal).
+// A wait that a stop cannot abandon, only request to end: until the operation has completed, it uses memory of the
+// coroutine (buffers, a cancellation signal).
 //
-// It is a suspension with one waiter (core/wait/seam/suspension.hpp). The completion handler has the hold of the
-// waiter. detach() never takes the hold back: it answers like a source that is popping the waiter, and asks for that
-// pop, by an emission of the cancellation signal elsewhere. So the coroutine is posted when the hold is given back,
-// whichever party has won, and no second protocol is needed.
+// The wait is a suspension with one waiter (core/wait/seam/suspension.hpp). The completion handler has the hold of the
+// waiter. detach() never drops the hold: it answers like a source that is popping the waiter, and requests that pop by
+// an emission of the cancellation signal on the operation's executor. So the coroutine is posted when the hold is
+// dropped, after any outcome of the claim, and no second protocol is needed.
 //
-// What the handler and an emission touch must live until both are over: they are the two parties of the wait, and the
-// last one to leave gives the hold back.
+// The handler and an emission touch the wait, so it must live until both have ended. They are its two parties, and the
+// last party drops the hold.
 //
 //   parties   1  the handler            detach(): 0 stays 0, else one more, and an emission is posted
 //             2  and an emission        each, when it ran or was destroyed: one less; to 0: claim and post
@@ -29,22 +29,22 @@ class asio_wait : public own_awaiter, public wait_source {
   // The right and the duty to leave.
   class party {
    public:
-    explicit party(asio_wait& of) noexcept : of_(&of) {}
-    party(party&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+    explicit party(asio_wait& owner) noexcept : owner_(&owner) {}
+    party(party&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
     party& operator=(party&&) = delete;
     ~party() {
-      if (of_) of_->leave();
+      if (owner_) owner_->leave();
     }
 
    private:
-    asio_wait* of_;
+    asio_wait* owner_;
   };
 
  protected:
   asio_wait() = default;
   ~asio_wait() = default;
 
-  // A second party, if the answer is true. False: the handler has left, and is about to give the hold back.
+  // Adds a second party. False: the handler has left, and is about to drop the hold.
   bool join() noexcept {
     // ORDER: relaxed, pairs with nothing: the exchange below verifies it.
     std::uint32_t parties = parties_.load(std::memory_order_relaxed);
@@ -61,7 +61,7 @@ class asio_wait : public own_awaiter, public wait_source {
 
  private:
   void leave() noexcept {
-    // ORDER: acq_rel, pairs with itself by the other party: what both did is over, and seen by the coroutine.
+    // ORDER: acq_rel, pairs with itself in the other party: the coroutine sees the writes of both.
     if (parties_.fetch_sub(1, std::memory_order_acq_rel) == 1) entry_.claim_popped().post();
   }
 

@@ -16,8 +16,9 @@
 // nothing.
 //
 // Guarantees. libgc finds words in frames of fibers, raw coroutines and tasks; in arguments and results of coroutines,
-// begun or not; in items of channels; in exceptions that are handled or stored. hocket's memory for these comes from
-// libgc (base/memory_source.hpp). Objects in the program's own containers are found if their memory is from libgc.
+// begun or not; in items of channels; in exceptions that are handled or stored. hocket allocates memory for these that
+// libgc scans (base/memory_source.hpp). Objects in the program's own containers are found if their memory is from
+// libgc.
 //
 // Threads. Each thread that runs coroutines or allocates is registered: a worker and a thread of a blocking_pool by the
 // hooks on_start and on_stop, others by thread_scope. start() registers its caller. It is fatal if an unregistered
@@ -29,11 +30,12 @@
 // zeroes up to 16 KB below the caller. On a small stack that would overwrite the neighbour. Prevented by this library,
 // which replaces GC_clear_stack by a function that does nothing. call_on_stack takes stacks of a stack_pool only.
 //
-// Signal handlers. A handler with SA_ONSTACK may run over a fiber during a collection, as those of profilers and crash
-// handlers do. Then the signal stack, all of the fiber's stack and all of the thread's own are scanned; statistics()
-// counts them as unknown. The handler must leave libgc's signal frame and 1 KB free on the signal stack, and must not
-// allocate. It is fatal if the signal stack was installed with SS_AUTODISARM, because then its place is unknown. Do not
-// install an array on a stack with that flag: the collector cannot recognise it, and loses what the frames below hold.
+// Signal handlers. A handler with SA_ONSTACK may run over a fiber during a collection, for example a profiler's or a
+// crash handler's. Then the signal stack, all of the fiber's stack and all of the thread's own are scanned;
+// statistics() counts them as unknown. The handler must leave libgc's signal frame and 1 KB free on the signal stack,
+// and must not allocate. It is fatal if the signal stack was installed with SS_AUTODISARM, because then its place is
+// unknown. Do not install an array on a stack with that flag: the collector cannot recognise it, and loses the objects
+// that the frames below refer to.
 //
 // Do not call GC_enable_incremental(), which collects while fibers run. Do not call GC_do_blocking() in a fiber.
 // Limits. libgc and libstdc++ must be shared libraries, and hocket_gc_boehm must be linked into the program itself.

@@ -1,22 +1,21 @@
-// How a thread that stops the others, and the others, meet.
+// The handshake of the thread that stops the world, the stopper, with the registered threads.
 //
-//   a registered thread                             the thread that stops them (one at a time, under the world's mutex)
+//   a registered thread                             the stopper (one at a time, under the world's mutex)
 //   leave(): its mark is `outside`; if a stop is    1. begin(): the phase is odd
-//     asked for, it wakes the one that stops        2. await(mark), for each thread: until that is `outside`
-//   come_back(): its mark is `inside`; if a stop    3. looks at what coroutines hold
-//     is asked for, it is `outside` again, wakes    4. end(): the phase is even
-//     the one that stops, and sleeps until the
-//     phase has changed; and again
+//     requested, it wakes the stopper               2. await(mark), for each thread: until the mark is `outside`
+//   reenter(): its mark is `inside`; if a stop is   3. scans the state of coroutines
+//     requested, it is `outside` again, wakes the   4. end(): the phase is even
+//     stopper, and sleeps until the phase has
+//     changed; then repeats
 //
-// A thread leaves before it sleeps, and where it has nothing to do with coroutines for a while. A safepoint is a
-// leave() and a come_back().
+// A thread leaves before it sleeps, and before a longer section that touches no coroutine. A safepoint is a leave() and
+// a reenter().
 //
 // Each side writes its word and then reads the other's (seq_cst). If a returning thread reads an even phase, then the
-// stopper reads its mark as `inside` and waits for it. In come_back() a mark may be `inside` for a moment during a
-// stop: the thread touches nothing in it.
+// stopper reads its mark as `inside` and waits for it. In reenter() a mark may be `inside` for a moment during a stop:
+// the thread touches nothing in it.
 //
-// The stopper sees every write that a thread made before leave(). The thread sees the stopper's writes after
-// come_back().
+// The stopper sees every write that a thread made before leave(). The thread sees the stopper's writes after reenter().
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 
@@ -26,12 +25,12 @@ using namespace hocket::detail;
 
 class halt {
  public:
-  // Of one thread: whether it is outside.
+  // The state of one thread.
   using mark = primitive::atomic<std::uint32_t>;
   static constexpr std::uint32_t inside = 0, outside = 1;
 
   bool is_stop_requested() const noexcept {
-    // ORDER: relaxed, pairs with nothing: a look that costs nothing. Who sees the odd phase later polls again.
+    // ORDER: relaxed, pairs with nothing: a cheap poll. A thread that misses the odd phase polls again.
     return phase_.load(std::memory_order_relaxed) % 2 != 0;
   }
 
@@ -39,14 +38,14 @@ class halt {
     self.store(outside);
     if (phase_.load() % 2 != 0) futex_wake_all(self);
   }
-  void come_back(mark& self) const noexcept {
+  void reenter(mark& self) const noexcept {
     for (;;) {
       self.store(inside);
-      const std::uint32_t seen = phase_.load();
-      if (seen % 2 == 0) return;
+      const std::uint32_t phase = phase_.load();
+      if (phase % 2 == 0) return;
       self.store(outside);
       futex_wake_all(self);
-      while (phase_.load() == seen) futex_wait(phase_, seen);
+      while (phase_.load() == phase) futex_wait(phase_, phase);
     }
   }
 
@@ -58,7 +57,7 @@ class halt {
     while (thread.load() == inside) futex_wait(thread, inside);
   }
   void end() noexcept {
-    // ORDER: release, pairs with the load in come_back(): what was done to the thread is visible.
+    // ORDER: release, pairs with the load in reenter(): the thread sees the stopper's writes.
     phase_.fetch_add(1, std::memory_order_release);
     futex_wake_all(phase_);
   }

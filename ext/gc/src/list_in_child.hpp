@@ -1,13 +1,14 @@
-// What a list of threads becomes in a child by fork().
+// Repairs a list of threads in a child of fork().
 #pragma once
 #include <hocket/base/seam/list.hpp>
 #include <new>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace gc::detail {
 
-// Only the thread that forked is there: `own`, if it was in the list. The others' entries are not touched.
+// Makes `own` the only entry, or empties the list if `own` is null: the child has only the thread that forked. Does not
+// touch the other entries.
 template <class Thread>
-void keep_alone(hocket::detail::list<Thread>& threads, Thread* own) noexcept {
+void retain_only(hocket::detail::list<Thread>& threads, Thread* own) noexcept {
   using node = hocket::detail::list_node;
   ::new (static_cast<void*>(&threads)) hocket::detail::list<Thread>;
   if (!own) return;
