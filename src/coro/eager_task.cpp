@@ -38,11 +38,11 @@ void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> bo
 
 bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) noexcept {
   thread_state& here = this_thread();
-  expects(here.seat.running_on != nullptr, "an eager task was awaited outside of any executor, and still runs",
+  expects(here.binding.running_on != nullptr, "an eager task was awaited outside of any executor, and still runs",
           "await it in a coroutine that was spawned, or sync_wait for it");
   expect_no_lock(here);
   owner_ctx_ = here.ctx;
-  header.continuation = {nullptr, owner, here.seat.running_on};
+  header.continuation = {nullptr, owner, here.binding.running_on};
   std::uint32_t seen = running;
   // ORDER: release, pairs with the exchange in end(): it finds whom to wake; acquire on failure, pairs with the same:
   // the result is visible.

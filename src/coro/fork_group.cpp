@@ -38,7 +38,7 @@ fork_group::handle fork_group::begin_group(std::size_t count, handle parent, cor
   }
   here.ctx = ctx_;
   migrates_ = migrates;
-  parent_home_ = here.seat.running_on;
+  parent_home_ = here.binding.running_on;
   return go_on(here, above ? above->budget : transfer_budget);
 }
 
@@ -55,7 +55,7 @@ void fork_group::make_context(context& above) {
 
 bool fork_group::begin_by_transfer(std::size_t count, handle parent, coroutine_header& above) {
   thread_state& here = this_thread();
-  if (!here.seat.running_on) return begin_by_hand(here, count, parent, above);
+  if (!here.binding.running_on) return begin_by_hand(here, count, parent, above);
   const handle first = begin_group(count, parent, &above, true);
   if (first == parent) return false;
   first.resume();
@@ -82,11 +82,11 @@ bool fork_group::begin_by_hand(thread_state& here, std::size_t count, handle par
 // ago.
 bool fork_group::look_around(thread_state& here) noexcept {
   constexpr std::uint8_t looks_in_a_turn = 4;
-  const executor_seat& seat = here.seat;
+  const executor_binding& binding = here.binding;
   here.calls_left = calls_between_looks;
-  const bool others = (seat.ready && !seat.ready->empty()) || (seat.stealable && !seat.stealable->empty());
-  if (!others && ++here.looks_for_nothing < looks_in_a_turn) return true;
-  here.looks_for_nothing = 0;
+  const bool others = (binding.ready && !binding.ready->empty()) || (binding.stealable && !binding.stealable->empty());
+  if (!others && ++here.failed_searches < looks_in_a_turn) return true;
+  here.failed_searches = 0;
   here.turn_is_over = true;
   return false;
 }
@@ -98,7 +98,7 @@ fork_group::turn fork_group::call_later(const caller& by, std::size_t next) noex
   return go_on_by(parent, begin_later(by.here));
 }
 
-void fork_group::offer(thread_state& here) noexcept { here.seat.pool->offer_fork(); }
+void fork_group::offer(thread_state& here) noexcept { here.binding.pool->offer_fork(); }
 
 fork_group::turn fork_group::call_crowded(const caller& by, handle child) noexcept {
   by.here.forked_call = by.was;
@@ -114,8 +114,8 @@ fork_group::turn fork_group::go_on_without(const caller& by) noexcept {
 }
 
 // A child has ended. The rest was stolen, or is about to be.
-fork_group::turn fork_group::go_on_beside_thief(const caller& by, fork_deque::popped got) noexcept {
-  if (got == fork_deque::popped::contended && by.here.seat.forks->pop_contended()) return turn::next;
+fork_group::turn fork_group::go_on_beside_thief(const caller& by, fork_deque::pop_outcome got) noexcept {
+  if (got == fork_deque::pop_outcome::contended && by.here.binding.forks->pop_contended()) return turn::next;
   by.here.forked_call = by.was;
   const handle parent = parent_;
   return go_on_by(parent, end_branch(by.here, by.budget));
@@ -136,9 +136,9 @@ void fork_group::forget_call(const coroutine_header& child) noexcept {
 
 // Puts the rest where it can be stolen while the child runs, and gives the child.
 fork_group::handle fork_group::publish_rest(thread_state& here, handle child) noexcept {
-  fork_deque* const forks = here.seat.forks;
+  fork_deque* const forks = here.binding.forks;
   if (!forks || !forks->push(*this)) header_of(child).flags |= task_flag::keeps_rest;
-  else if (forks->wanted()) offer(here);
+  else if (forks->should_offer()) offer(here);
   return child;
 }
 
@@ -162,7 +162,7 @@ fork_group::handle fork_group::begin_next(thread_state& here, std::uint16_t budg
 fork_group::handle fork_group::go_on(thread_state& here, std::uint16_t budget) noexcept {
   // ORDER: relaxed, pairs with the store in fail(): children that need not begin may begin.
   if (failed_.load(std::memory_order_relaxed)) return join(here, budget);
-  if (budget == 0 && here.seat.running_on) return begin_later(here);
+  if (budget == 0 && here.binding.running_on) return begin_later(here);
   return begin_next(here, budget);
 }
 
@@ -170,8 +170,8 @@ fork_group::handle fork_group::go_on(thread_state& here, std::uint16_t budget) n
 // this branch is over, and the worker takes the rest from there. Where there is no deque the child goes through the
 // queue: nothing else of the group does meanwhile.
 fork_group::handle fork_group::begin_later(thread_state& here) noexcept {
-  if (here.seat.forks && here.seat.forks->push(*this)) {
-    if (here.seat.forks->wanted()) offer(here);
+  if (here.binding.forks && here.binding.forks->push(*this)) {
+    if (here.binding.forks->should_offer()) offer(here);
     return end_branch(here, 0);
   }
   const handle child = make_next(transfer_budget);
@@ -200,7 +200,7 @@ fork_group::handle fork_group::ended(coroutine_header& child) noexcept {
   else std::coroutine_handle<coroutine_header>::from_promise(child).destroy();
   if (flags & task_flag::last_fork) return group.join(here, budget);
   const bool keeps_rest = (flags & task_flag::keeps_rest) != 0;
-  if (keeps_rest || (here.seat.forks && here.seat.forks->pop_if(group))) return group.go_on(here, budget);
+  if (keeps_rest || (here.binding.forks && here.binding.forks->pop_if(group))) return group.go_on(here, budget);
   return group.end_branch(here, budget);
 }
 
@@ -225,12 +225,12 @@ fork_group::handle fork_group::resume_parent(thread_state& here, std::uint16_t b
   if (special_ && hand_.load(std::memory_order_relaxed) != by_hand::no &&
       hand_.exchange(by_hand::ended, std::memory_order_acq_rel) == by_hand::running)
     return std::noop_coroutine();
-  executor* const to = migrates_ || !parent_home_ ? here.seat.running_on : parent_home_;
+  executor* const to = migrates_ || !parent_home_ ? here.binding.running_on : parent_home_;
   const bool bounces = budget == 0 && to;
   if (has_header_) header_of(parent_).budget = budget == 0 ? transfer_budget : static_cast<std::uint16_t>(budget - 1);
   here.ctx = ctx_;
   if (lost_) special_ = true;
-  if (!bounces && to == here.seat.running_on) return parent_;
+  if (!bounces && to == here.binding.running_on) return parent_;
   posted_ = special_ = true;
   return bounce(parent_, *to);
 }

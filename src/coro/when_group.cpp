@@ -16,9 +16,9 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
   context& above = current_context();
   const std::source_location at = location_of(options_.at);
   if (strand_state* self = above.strand()) self->expect_no_unwinding(at);
-  expects(here.seat.running_on != nullptr, "a group was awaited outside of any executor",
+  expects(here.binding.running_on != nullptr, "a group was awaited outside of any executor",
           "await it in a coroutine that was spawned, or sync_wait for it", nullptr, at);
-  const time_point end = deadline_on(*here.seat.running_on, options_.within, "a group of awaitables", at);
+  const time_point end = deadline_on(*here.binding.running_on, options_.within, "a group of awaitables", at);
   context_ = context::child_beside_others(above, {.stop = &stop_, .deadline = std::min(options_.until, end)}, at);
   wait_.arm(parent, wait_options(options_.at, stop_level::kill));
   entry_.enlist(wait_, *this);

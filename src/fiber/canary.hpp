@@ -19,8 +19,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 inline constexpr std::uintptr_t canary_unit = 4096;
 
 inline std::byte* canary_origin(control_block& block) noexcept {
-  auto* const at = reinterpret_cast<std::byte*>(&block);
-  return at - reinterpret_cast<std::uintptr_t>(at) % canary_unit;
+  auto* const address = reinterpret_cast<std::byte*>(&block);
+  return address - reinterpret_cast<std::uintptr_t>(address) % canary_unit;
 }
 
 // The canary of a stack that has one. `bits`: the block's header.reserved.
@@ -30,7 +30,7 @@ inline std::byte* canary_of(control_block& block, std::uint32_t bits) noexcept {
 }
 
 // `stack`, which has a canary, becomes that of the fiber.
-inline void note_canary(control_block& block, const stack_ref& stack) noexcept {
+inline void store_canary(control_block& block, const stack_ref& stack) noexcept {
   const auto distance = static_cast<std::uintptr_t>(stack.low - canary_size - canary_origin(block));
   block.header.flags |= fiber_flag::special;
   block.header.reserved |=

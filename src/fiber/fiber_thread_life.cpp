@@ -53,7 +53,7 @@ fiber_thread::~fiber_thread() {
   destroy_pools();
 }
 
-void fiber_thread::leave_last() noexcept { delete this; }
+void fiber_thread::delete_self() noexcept { delete this; }
 
 fiber_thread& fiber_thread::make_current() {
   auto* at_exit = new exit_hook{{&exit_hook::end}};
@@ -65,8 +65,8 @@ fiber_thread& fiber_thread::make_current() {
   set_current_slot(thread_slot::fiber, thread);
   if (!at_thread_exit(*at_exit)) delete at_exit;  // the state stays for good
   prepare_overflow_report(thread->for_signals_);
-  static constexpr housekeeper keeps_stacks{&stack_news, &keep_stacks};
-  register_housekeeper(keeps_stacks);
+  static constexpr housekeeper stack_housekeeper{&stack_generation, &reclaim_stacks};
+  register_housekeeper(stack_housekeeper);
   return *thread;
 }
 

@@ -16,7 +16,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class idle_fibers {
  public:
   // Of `thread`; made if there is none. Null: there is no memory.
-  static idle_fibers* of(fiber_thread& thread) noexcept;
+  static idle_fibers* for_thread(fiber_thread& thread) noexcept;
 
   idle_fibers() noexcept = default;
   idle_fibers(const idle_fibers&) = delete;
@@ -33,7 +33,7 @@ class idle_fibers {
  private:
   struct group;
   group& group_of(const scheduled_fiber& fiber);
-  void drop(group& empty) noexcept;
+  void delete_group(group& empty) noexcept;
 
   group* groups_ = nullptr;
 };
@@ -45,7 +45,7 @@ class idle_membership {
   idle_membership(const idle_membership&) = delete;
   idle_membership& operator=(const idle_membership&) = delete;
   ~idle_membership();
-  bool keep() noexcept;  // whether it is in the list
+  bool commit() noexcept;  // whether it is in the list
 
  private:
   scheduled_fiber& fiber_;

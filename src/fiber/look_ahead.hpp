@@ -16,7 +16,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-[[gnu::always_inline]] inline void look_ahead(const run_queue& ready) noexcept {
+[[gnu::always_inline]] inline void prefetch_next_fibers(const run_queue& ready) noexcept {
   constexpr std::size_t near = 8, far = 16;
   if (!ready.is_large()) return;
   const std::coroutine_handle<> later = ready.peek(far);

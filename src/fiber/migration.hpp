@@ -25,13 +25,13 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // At its first run, where it has a stack; and at its end, before it gives that back.
-inline void let_migrate(control_block& block) noexcept {
+inline void begin_migrating(control_block& block) noexcept {
   block.head = migratable_entry_points;
-  block.thread().one_less();
+  block.thread().remove_fiber();
 }
-inline void settle_down(control_block& block) noexcept { block.thread().one_more(); }
+inline void end_migrating(control_block& block) noexcept { block.thread().add_fiber(); }
 
 // A parked one, by who is about to resume it: it belongs to this thread from now on. False: there is no memory.
-[[nodiscard]] bool bring_here(control_block& block) noexcept;
+[[nodiscard]] bool move_to_this_thread(control_block& block) noexcept;
 
 }}}  // namespace hocket::detail

@@ -37,7 +37,7 @@ struct stack_in_use {
     return reinterpret_cast<std::uintptr_t>(stack.low) <= address &&
            address < reinterpret_cast<std::uintptr_t>(stack.top);
   }
-  std::size_t asked() const noexcept { return stack_depot::depot_of(stack.cell).stack_size(); }
+  std::size_t stack_size() const noexcept { return stack_depot::depot_of(stack.cell).stack_size(); }
 };
 
 stack_in_use current_stack(const fiber_thread& thread) noexcept {
@@ -54,7 +54,7 @@ void write_subject(text_writer& out, const stack_in_use& stack) noexcept {
 
 void write_spawned(text_writer& out, const stack_in_use& stack) noexcept {
   if (!stack.fiber || !(stack.fiber->block->header.flags & fiber_flag::scheduled)) return;
-  const scheduled& spawned = scheduled_fiber::of(*stack.fiber->block).activity();
+  const scheduled& spawned = scheduled_fiber::from_block(*stack.fiber->block).activity();
   if (spawned.spawned().line() != 0)
     out.literal("; spawned at ").path(spawned.spawned().file_name()).literal(":").number(spawned.spawned().line());
   else if (spawned.spawned_by())
@@ -63,7 +63,7 @@ void write_spawned(text_writer& out, const stack_in_use& stack) noexcept {
 
 void write_figures(text_writer& out, const stack_in_use& stack, const memory_fault& fault) noexcept {
   const auto top = reinterpret_cast<std::uintptr_t>(stack.stack.top);
-  out.literal("  stack_size ").number(stack.asked());
+  out.literal("  stack_size ").number(stack.stack_size());
   if (fault.stack_pointer != 0)
     out.literal("; ").number(top - fault.stack_pointer).literal(" bytes in use at the fault");
   out.literal("; high-water mark ").number(high_water_of(stack.stack));
@@ -77,7 +77,7 @@ void write_overflow(text_writer& out, const stack_in_use& stack, const memory_fa
   write_figures(out, stack, fault);
   out.literal("  remedy: give ")
       .literal(stack.called ? "the call a stack of " : "it a stack_size of ")
-      .number(2 * stack.asked());
+      .number(2 * stack.stack_size());
   out.literal(" bytes or more");
   if (!stack.called) out.literal(", or make its one deep call by call_on_big_stack");
   out.literal("; a recursion that").end_line();
@@ -122,13 +122,13 @@ void explain(const memory_fault& fault) noexcept {
   if (!report_is_on()) return;
   const fiber_thread* thread = fiber_thread::current_if_any();
   const stack_in_use stack = thread ? current_stack(*thread) : stack_in_use{{}, nullptr, false};
-  const stack_fault what = stack.stack.low ? judge_fault(fault, stack.stack.low) : stack_fault::foreign;
-  if (what == stack_fault::foreign) {
+  const stack_fault kind = stack.stack.low ? judge_fault(fault, stack.stack.low) : stack_fault::foreign;
+  if (kind == stack_fault::foreign) {
     const bool on_thread = !stack.holds(fault.stack_pointer) && ran_off_stack(fault);
     return on_thread ? explain_thread() : explain_hibernated(fault);
   }
   text_writer out(STDERR_FILENO);
-  if (what == stack_fault::overflow) write_overflow(out, stack, fault);
+  if (kind == stack_fault::overflow) write_overflow(out, stack, fault);
   else write_stray(out, stack, fault);
 }
 

@@ -45,13 +45,13 @@ control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& thr
 }
 
 [[gnu::noinline]] yield_way back_to_worker(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
-  if (ready.push_in_sight(handle_of(own.head))) [[likely]]
+  if (ready.try_push_below_limit(handle_of(own.head))) [[likely]]
     return {&own, thread.worker};
   return push_slowly(ready, own, thread);
 }
 
-[[gnu::noinline]] yield_way after_look_ahead(const run_queue& ready, yield_way way) noexcept {
-  look_ahead(ready);
+[[gnu::noinline]] yield_way after_prefetch(const run_queue& ready, yield_way way) noexcept {
+  prefetch_next_fibers(ready);
   return way;
 }
 
@@ -63,8 +63,8 @@ yield_way prepare_yield() noexcept {
   auto* thread = static_cast<fiber_thread*>(slot_of(state, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;
   if (own) expect_no_lock(state);
-  if (!own || state.eager || own->head.resume != scheduled_entry_points.resume || !state.seat.ready) return no_way;
-  run_queue& ready = *state.seat.ready;
+  if (!own || state.eager || own->head.resume != scheduled_entry_points.resume || !state.binding.ready) return no_way;
+  run_queue& ready = *state.binding.ready;
   const bool straight = !switch_annotation::active && state.turn_left != 0 && thread->exceptions->empty();
   control_block* next = straight ? next_for_a_switch(ready, *thread) : nullptr;
   if (!next) return back_to_worker(ready, *own, *thread);
@@ -73,7 +73,7 @@ yield_way prepare_yield() noexcept {
   thread->running = next;
   state.ctx = next->header.ctx;
   const yield_way way{own, std::exchange(next->record, nullptr)};
-  return ready.is_large() ? after_look_ahead(ready, way) : way;
+  return ready.is_large() ? after_prefetch(ready, way) : way;
 }
 
 bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {

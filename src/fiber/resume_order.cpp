@@ -11,8 +11,8 @@ namespace {
 
 // A neighbour may be another thread's, or nobody's: what is read is but asked for, so that an old value does no harm.
 template <class T>
-[[gnu::no_sanitize_thread]] T glance(const T& at) noexcept {
-  return static_cast<const volatile T&>(at);
+[[gnu::no_sanitize_thread]] T glance(const T& word) noexcept {
+  return static_cast<const volatile T&>(word);
 }
 
 [[gnu::noinline]] void prefetch_end_of(control_block& block) noexcept {
@@ -22,7 +22,7 @@ template <class T>
 
 void prefetch_stack_of(control_block& block) noexcept {
   const auto parked = reinterpret_cast<std::uintptr_t>(glance(block.record));
-  for (std::uintptr_t at = 0; at < 192; at += 64) prefetch(reinterpret_cast<const void*>(parked + at));
+  for (std::uintptr_t offset = 0; offset < 192; offset += 64) prefetch(reinterpret_cast<const void*>(parked + offset));
   if (!parked || glance(block.header.flags) & fiber_flag::special) prefetch_end_of(block);
 }
 

@@ -48,7 +48,7 @@ parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexce
   if (!thread.exceptions->empty()) [[unlikely]]
     return resume_scheduled_from_handler(block);
   thread_state& state = *thread.state;
-  if (state.seat.ready) look_ahead(*state.seat.ready);
+  if (state.binding.ready) prefetch_next_fibers(*state.binding.ready);
   state.ctx = block.header.ctx;
   if ((block.header.flags & fiber_flag::at_resume) != 0) [[unlikely]]
     if (before_resume(block)) return resume_scheduled_in_own_floating_point(block);

@@ -89,14 +89,14 @@ void scheduled_fiber::begin_on(fiber_record& record, fiber_thread& thread) {
   block_->header.flags |= fiber_flag::scheduled;
   block_->header.budget = transfer_budget;
   block_->header.ctx = &self_;
-  if (idle.keep() || (block_->header.reserved & stack_bit::copied) != 0) block_->header.reserved |= stack_bit::moves;
+  if (idle.commit() || (block_->header.reserved & stack_bit::copied) != 0) block_->header.reserved |= stack_bit::moves;
   record.drop_body = [](fiber_record&) noexcept {};
   arm_fiber(record, &record, &scheduled_fiber::entry);
   guard.armed = true;
   if (!self_.migrates()) [[likely]]
     return;
   migrates_ = true;
-  let_migrate(*block_);
+  begin_migrating(*block_);
 }
 
 // Where the fiber begins, on its own stack.
@@ -116,7 +116,7 @@ void scheduled_fiber::conclude() noexcept {
   if (block_) {
     if (hibernates()) block_->thread().idle->remove(*this);
     if (migrates_) [[unlikely]]
-      settle_down(*block_);
+      end_migrating(*block_);
     bury_fiber(fiber_record::from_block(*block_));
   } else {
     body_(*this, false);

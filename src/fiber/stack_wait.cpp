@@ -25,9 +25,9 @@ void stack_wait::on_stack(stack_waiter& self, const stack_ref& stack) noexcept {
   auto& wait = static_cast<stack_wait&>(self);
   stack_depot& depot = wait.depot_;
   wait.stack_ = stack;
-  grant given = wait.entry_.claim_popped();
-  if (!given) depot.release(stack);
-  given.post();
+  grant won = wait.entry_.claim_popped();
+  if (!won) depot.release(stack);
+  won.post();
 }
 
 stack_ref stack_wait::take(scheduled& self) {

@@ -25,9 +25,9 @@ void keeper::set_first(time_point deadline) noexcept {
 
 // Those of the manager's executor, if this thread runs it.
 timer_service* keeper::timers_here() const noexcept {
-  const executor_seat& seat = this_thread().seat;
-  const bool here = seat.running_on == &work_.home() || (seat.pool && seat.pool == &work_.home());
-  return here ? seat.running_on->timers() : nullptr;
+  const executor_binding& binding = this_thread().binding;
+  const bool here = binding.running_on == &work_.home() || (binding.pool && binding.pool == &work_.home());
+  return here ? binding.running_on->timers() : nullptr;
 }
 
 void keeper::want(time_point deadline) {

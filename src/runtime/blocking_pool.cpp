@@ -80,7 +80,7 @@ constinit atomic<blocking_pool*> pool_of_process{nullptr};
 const executor* caller() noexcept {
   const thread_state& here = this_thread();
   if (here.serves) return here.serves;
-  return here.seat.pool ? here.seat.pool : here.seat.running_on;
+  return here.binding.pool ? here.binding.pool : here.binding.running_on;
 }
 
 // On a thread of the pool: false if the call's wait had ended before.
@@ -88,11 +88,11 @@ bool run_call(waiter& entry, const wait_source& of) noexcept {
   detail::blocking_job& job = job_of(entry);
   grant won = entry.claim_popped();
   if (!won) return false;
-  waiter& told = won.keep(of);
+  waiter& told = won.defer(of);
   this_thread().serves = job.caller;
   job.run(job);
   this_thread().serves = nullptr;
-  told.kept().post();
+  told.deferred().post();
   return true;
 }
 

@@ -17,7 +17,8 @@
 //
 //   a worker that sleeps                          whoever brings work
 //   1. begin_sleep(): wanted() is true from now   1. pushes it
-//   2. heavy fence                                2. light fence (stealable_queue::wanted()); from outside: 1 and 3
+//   2. heavy fence                                2. light fence (stealable_queue::should_offer()); from outside: 1 and
+//   3
 //                                                    are seq_cst
 //   3. unless others search: looks at all queues  3. wanted(): notify()
 //      once more; something -> end_sleep(), searches

@@ -83,11 +83,11 @@ bool loop::poll() {
 time_point loop::begin_sleep() {
   begin_run();
   running_scope running(seat_, nullptr);
-  const time_point house = maintain();
+  const time_point reclaim_time = maintain();
   drivers_.poll_in_turn();
   if (busy() || !inbox_.begin_sleep()) return time_point::min();
   asleep_ = true;
-  return std::min(wheel_.next_expiry(), house);
+  return std::min(wheel_.next_expiry(), reclaim_time);
 }
 
 void loop::end_sleep() noexcept {
@@ -135,9 +135,9 @@ void loop::end_late_waits() noexcept {
 
 // Sleeps until there may be something to do. False: there is nothing, and the loop must not sleep.
 bool loop::rest(time_point until) noexcept {
-  const time_point house = maintain();
+  const time_point reclaim_time = maintain();
   if (busy()) return true;  // what was given back there may have been waited for
-  const time_point next = std::min({until, wheel_.next_expiry(), house});
+  const time_point next = std::min({until, wheel_.next_expiry(), reclaim_time});
   if (can_sleep(next)) return sleep(next), true;
   slept(false);
   return next <= now();

@@ -142,14 +142,14 @@ void worker::begin_forks() noexcept {
 
 void worker::rest() noexcept {
   pool_.expect_threads();  // it may be the copy in a child of a coroutine that forked
-  const time_point house = maintain();
+  const time_point reclaim_time = maintain();
   if (!ready_.empty()) return;  // what was given back there may have been waited for
   // ORDER: acquire, pairs with the store in end_threads(); the nudge after it may have been used up in this turn, and
   // so may that of a dump.
   const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.asked(); };
-  const auto nap = [&] { sleep(end_of_sleep(std::min(wheel_.next_expiry(), house))); };
+  const auto nap = [&] { sleep(end_of_sleep(std::min(wheel_.next_expiry(), reclaim_time))); };
   static_cast<void>(worker_core::rest(called, nap));
-  rings_.set(inbox_.rings());
+  rings_.set(inbox_.wakes());
 }
 
 // A worker alone has no watch.
@@ -188,7 +188,7 @@ runtime_counts worker::counts() const noexcept {
           .ready = stealable_.in_reach(),
           .pinned_ready = at_home_.get(),
           .assists = assists_.get(),
-          .frames = house_.frames(),
+          .frames = reclaimer_.frames(),
           .timers = timers_.get(),
           .max_timer_lag = duration(static_cast<duration::rep>(latest_ns_.get()))};
 }

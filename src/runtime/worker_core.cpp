@@ -73,7 +73,7 @@ bool worker_core::steal_from(worker_core& victim) noexcept {
   std::array<std::coroutine_handle<>, largest_theft> loot;
   const std::size_t least = victim.least_loot();
   if (victim.stealable_.in_reach() < least) return false;
-  const std::size_t room = stealable_.make_room(loot.size());
+  const std::size_t room = stealable_.reserve(loot.size());
   const std::size_t count = victim.stealable_.steal(std::span(loot).first(room), least);
   for (std::size_t i = 0; i < count; ++i) static_cast<void>(stealable_.try_push(loot[i]));  // there is room
   stolen_.add(count);

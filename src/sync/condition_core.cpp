@@ -49,7 +49,7 @@ bool condition_core<Strength>::detach(waiter& entry) noexcept {
     what.listed = false;
     line_.erase(entry);
   }
-  what.lock->adopt(entry.kept());
+  what.lock->adopt(entry.deferred());
   return false;
 }
 

@@ -20,9 +20,9 @@ context::context(context* parent, inheritance inherited, std::source_location sp
       dispose_(dispose) {}
 
 strand_state* context::coroutine() const noexcept {
-  const context* at = this;
-  while (at && !at->strand_) at = at->parent();
-  return at ? at->strand_ : nullptr;
+  const context* ancestor = this;
+  while (ancestor && !ancestor->strand_) ancestor = ancestor->parent();
+  return ancestor ? ancestor->strand_ : nullptr;
 }
 
 struct context::plain final : context {
@@ -94,12 +94,12 @@ void context::retain() noexcept {
 
 // A loop, because a line of ancestors can be longer than the stack is deep for a recursion.
 void context::end_unused() noexcept {
-  context* mine = this;
+  context* unused = this;
   do {
-    context* parent = mine->counts_parent_ ? mine->parent_ : nullptr;
-    mine->dispose_(*mine);
-    mine = parent;
-  } while (mine && mine->last_reference());
+    context* parent = unused->counts_parent_ ? unused->parent_ : nullptr;
+    unused->dispose_(*unused);
+    unused = parent;
+  } while (unused && unused->last_reference());
 }
 
 }}  // namespace hocket

@@ -7,7 +7,7 @@ using namespace detail;
 
 // What was a context may be anything by now, and its parents form a circle: so many groups within groups are looked at.
 const void* context::coroutine_of(const context* other) noexcept {
-  for (int left = 64; other && left != 0; --left) {
+  for (int remaining = 64; other && remaining != 0; --remaining) {
     const strand_state* strand = nullptr;
     const context* parent = nullptr;
     if (!copy_memory(&strand, &other->strand_, sizeof strand)) return nullptr;

@@ -44,12 +44,12 @@ struct bridge::coroutine {
 
 bridge::coroutine bridge::wait(bridge& self) {
   struct post {
-    bridge& of;
+    bridge& owner;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<>) const noexcept {
       // ORDER: relaxed, pairs with the exchange in withdraw(): one of both is second, and fatal.
-      if (of.over_.exchange(true, std::memory_order_relaxed)) report_twice();
-      hocket::detail::post(of.run_);
+      if (owner.over_.exchange(true, std::memory_order_relaxed)) report_twice();
+      hocket::detail::post(owner.run_);
     }
     void await_resume() const noexcept {}
   };

@@ -27,18 +27,18 @@ constexpr std::size_t magazine_frames(std::size_t index) noexcept {
 constexpr std::size_t magazine_bytes(std::size_t index) noexcept { return magazine_frames(index) * frame_size(index); }
 
 // A list of frames, back to the heap.
-void free_frames(kept_frame* first, std::size_t index) noexcept;
+void free_frames(cached_frame* first, std::size_t index) noexcept;
 
 // What is due on this thread. In what time it is to be called again; max(): not before there is news.
-duration keep_frames(const clock_source& time) noexcept;
+duration reclaim_frames(const clock_source& time) noexcept;
 
 class frame_depot {
  public:
   static frame_depot& shared() noexcept;
 
-  kept_frame* take(std::size_t index) noexcept;              // null: there is none
-  void leave(kept_frame* full, std::size_t index) noexcept;  // at the limit it goes to the heap
-  std::size_t trim() noexcept;                               // returns the bytes
+  cached_frame* take(std::size_t index) noexcept;              // null: there is none
+  void leave(cached_frame* full, std::size_t index) noexcept;  // at the limit it goes to the heap
+  std::size_t trim() noexcept;                                 // returns the bytes
 
   // Does what is due of decay. In what time there is more to do; max(): nothing before something is left here.
   duration maintain(time_point now) noexcept;
@@ -58,7 +58,7 @@ class frame_depot {
 
  private:
   // The first frame of a magazine that lies on a shelf.
-  struct magazine : kept_frame {
+  struct magazine : cached_frame {
     magazine* below;
   };
   static_assert(sizeof(magazine) <= frame_step);
@@ -68,14 +68,15 @@ class frame_depot {
     magazine* top = nullptr;
     std::size_t count = 0;
     std::size_t lowest = 0;  // the least that the count was in this period; at its end what is still to be given back
-    std::uint32_t left = 0;  // how often one was left here; wraps
+    std::uint32_t put_count = 0;  // how often one was left here; wraps
   };
-  static constexpr std::uint32_t house_after = 64;  // magazines left: a megabyte, as much as is given back at once
+  static constexpr std::uint32_t puts_per_maintenance =
+      64;  // magazines left: a megabyte, as much as is given back at once
   bool reserve(std::size_t bytes) noexcept;
-  bool put(kept_frame* full, shelf& to) noexcept;
+  bool put(cached_frame* full, shelf& to) noexcept;
   magazine* pop(shelf& from) noexcept;
   magazine* pop_unneeded(shelf& from) noexcept;
-  bool give_back() noexcept;
+  bool release_unneeded() noexcept;
   void set_due(time_point due) noexcept;
   time_point due() const noexcept;
 
@@ -85,8 +86,8 @@ class frame_depot {
   atomic<duration::rep> decay_{default_frame_memory_decay.count()};
   atomic<const clock_source*> time_{nullptr};  // null: the machine's
   atomic<duration::rep> due_{0};               // when the period ends
-  thread_mutex house_;                         // guards:
-  std::size_t looks_at_ = 1;                   // the shelf that is to be given back next
+  thread_mutex maintenance_;                   // guards:
+  std::size_t next_shelf_ = 1;                 // the shelf that is to be given back next
 };
 
 }}}  // namespace hocket::detail

@@ -10,19 +10,19 @@ void claim::return_spare() noexcept {
 
 settlement claim::settle(claim_state decided) noexcept {
   for (;;) {
-    claim_state seen = claim_state::armed;
-    settlement result = swing(seen, decided);
+    claim_state current = claim_state::armed;
+    settlement result = swing(current, decided);
     // By what swing() saw: a second look could find it armed again, and then nobody would have won what was "lost".
-    if (seen != claim_state::reserved) return result;
+    if (current != claim_state::reserved) return result;
     cpu_relax();
   }
 }
 
-claim::both claim::settle_both(claim& one, claim& other) noexcept {
-  const bool in_order = reinterpret_cast<std::uintptr_t>(&one) < reinterpret_cast<std::uintptr_t>(&other);
-  if (in_order) return settle_in_order(one, other);
-  const both reversed = settle_in_order(other, one);
-  return {reversed.other, reversed.one};
+claim::both claim::settle_both(claim& first, claim& second) noexcept {
+  const bool in_order = reinterpret_cast<std::uintptr_t>(&first) < reinterpret_cast<std::uintptr_t>(&second);
+  if (in_order) return settle_in_order(first, second);
+  const both reversed = settle_in_order(second, first);
+  return {reversed.second, reversed.first};
 }
 
 claim::both claim::settle_in_order(claim& first, claim& second) noexcept {

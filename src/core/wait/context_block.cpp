@@ -22,19 +22,19 @@ void give_back(context& inner, const context& outer) noexcept {
 
 }  // namespace
 
-context_block::context_block(inheritance given)
-    : own_(own_context_of_fiber()), bound_(given.bindings.get()), stop_(given.stop) {
+context_block::context_block(inheritance inherited)
+    : own_(own_context_of_fiber()), bound_(inherited.bindings.get()), stop_(inherited.stop) {
   if (own_) {
-    before_ = own_->change(std::move(given));
+    before_ = own_->change(std::move(inherited));
   } else {
-    inner_ = context::child_with(current_context(), std::move(given));
+    inner_ = context::child_with(current_context(), std::move(inherited));
     outer_ = std::exchange(this_thread().ctx, inner_.get());
   }
 }
 
 context_block::~context_block() {
-  const context* here = own_ ? own_ : inner_.get();
-  expects(&current_context() == here && here->bindings().get() == bound_ && here->stop() == stop_,
+  const context* expected = own_ ? own_ : inner_.get();
+  expects(&current_context() == expected && expected->bindings().get() == bound_ && expected->stop() == stop_,
           "a block with a context of its own was left while another one was under way",
           "a raw coroutine must not yield in with() or shielded(): its owner would go on in the block");
   if (own_) {
@@ -55,11 +55,11 @@ void context_entry::enter(coroutine_header& task) noexcept {
 void context_entry::leave() noexcept {
   header_->ctx = outer_;
   give_back(*inner_, *outer_);
-  if (thread_state& here = this_thread(); here.ctx == inner_.get()) here.ctx = before_;
+  if (thread_state& thread = this_thread(); thread.ctx == inner_.get()) thread.ctx = before_;
 }
 
 stop_shield::stop_shield(const context& outer) noexcept : bindings_(outer.bindings()) {
-  if (outer.stop()) link_.emplace(*outer.stop(), stop_, heeds::kill);
+  if (outer.stop()) link_.emplace(*outer.stop(), stop_, min_stop_level::kill);
 }
 
 }}}  // namespace hocket::detail

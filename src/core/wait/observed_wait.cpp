@@ -20,17 +20,17 @@ namespace detail { namespace {
 // like a coroutine of hocket's.
 struct announced_resume {
   struct promise_type : coroutine_header {
-    promise_type(std::coroutine_handle<> coroutine, coroutine_id, context& of) noexcept : whom(coroutine) {
+    promise_type(std::coroutine_handle<> awaiting, coroutine_id, context& ctx_of_wait) noexcept : coroutine(awaiting) {
       kind = coroutine_kind::root;
-      ctx = &of;
+      ctx = &ctx_of_wait;
     }
     // Frees the frame first: the resumed coroutine may end the executor, and nobody else would free it.
     struct end {
       static bool await_ready() noexcept { return false; }
       static std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
-        const std::coroutine_handle<> whom = self.promise().whom;
+        const std::coroutine_handle<> coroutine = self.promise().coroutine;
         self.destroy();
-        return whom;
+        return coroutine;
       }
       static void await_resume() noexcept {}
     };
@@ -47,13 +47,13 @@ struct announced_resume {
     void return_void() noexcept {}
     void unhandled_exception() noexcept { std::terminate(); }
 
-    const std::coroutine_handle<> whom;
+    const std::coroutine_handle<> coroutine;
   };
   std::coroutine_handle<promise_type> handle{};
 };
 
-announced_resume announce_resume(std::coroutine_handle<>, coroutine_id who, context&) {
-  tell_resumed(who);
+announced_resume announce_resume(std::coroutine_handle<>, coroutine_id id, context&) {
+  notify_resumed(id);
   co_return;
 }
 
@@ -63,26 +63,26 @@ announced_resume announce_resume(std::coroutine_handle<>, coroutine_id who, cont
 namespace primitive {
 
 // Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
-void suspension::tell_suspended() noexcept {
+void suspension::notify_suspended() noexcept {
   const coroutine_id id = observed_as();
   if (handle) handle = detail::suspend_slots(*ctx_, handle);
-  detail::tell_suspended(id, {first_source(), detail::location_of(at_)});
+  detail::notify_suspended(id, {first_source(), detail::location_of(at_)});
 }
-void suspension::tell_woken() noexcept {
+void suspension::notify_woken() noexcept {
   if (!detail::has_observers()) return;
-  detail::tell_woken(observed_as());
+  detail::notify_woken(observed_as());
   if (!handle) return;
   const auto announced = detail::announce_resume(handle, observed_as(), *ctx_).handle;
   if (announced) handle = announced;
 }
-void suspension::tell_gone_on() const noexcept {
-  detail::tell_woken(observed_as());
+void suspension::notify_continued() const noexcept {
+  detail::notify_woken(observed_as());
   if (!handle) return;
-  detail::tell_resumed(observed_as());
+  detail::notify_resumed(observed_as());
   detail::resume_slots(*ctx_, handle);
 }
-bool suspension::tell_committed() noexcept {
-  tell_suspended();
+bool suspension::notify_committed() noexcept {
+  notify_suspended();
   return true;
 }
 
@@ -96,7 +96,7 @@ const wait_source* suspension::first_source() const noexcept { return first_ ? f
 
 const wait_source* suspension::awaited() const noexcept {
   // ORDER: relaxed, pairs with the stores in keep() and post_kept(): a mark.
-  return decided() ? keeper_.load(std::memory_order_relaxed) : first_source();
+  return decided() ? deferred_by_.load(std::memory_order_relaxed) : first_source();
 }
 
 }  // namespace primitive

@@ -18,7 +18,7 @@ void unreachable(void*) { fatal("a fiber's control block was used as a frame", "
 
 struct owned_fiber {
   control_block* block;
-  explicit owned_fiber(control_block* of) noexcept : block(of) {}
+  explicit owned_fiber(control_block* owned) noexcept : block(owned) {}
   owned_fiber(owned_fiber&& other) noexcept : block(std::exchange(other.block, nullptr)) {}
   ~owned_fiber() {
     if (block) destroy_fiber(*block);
@@ -84,7 +84,7 @@ struct wait_unbegun {
 };
 
 // Where one that migrates cannot go on.
-struct go_on_later {
+struct requeue {
   scheduled_fiber& fiber;
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> proxy) const noexcept { fiber.activity().post_again(proxy); }
@@ -93,12 +93,12 @@ struct go_on_later {
 
 scheduled_proxy run_scheduled(scheduled_fiber& fiber) {
   using preparation = scheduled_fiber::preparation;
-  preparation made = fiber.prepare();
-  for (; made == preparation::waits; made = fiber.prepare()) co_await wait_unbegun{fiber};
-  if (made == preparation::done) {
+  preparation outcome = fiber.prepare();
+  for (; outcome == preparation::waits; outcome = fiber.prepare()) co_await wait_unbegun{fiber};
+  if (outcome == preparation::done) {
     while (void* sent = resume_scheduled(*fiber.block()).request) {
       co_await commit_parked{*static_cast<park_request*>(sent)};
-      while (fiber.migrates() && !bring_here(*fiber.block())) co_await go_on_later{fiber};
+      while (fiber.migrates() && !move_to_this_thread(*fiber.block())) co_await requeue{fiber};
     }
   }
   fiber.conclude();

@@ -52,7 +52,7 @@ void run(control_block& first) noexcept {
     block = parked;
     sent = again;
   }
-  scheduled_fiber::of(*block).conclude();
+  scheduled_fiber::from_block(*block).conclude();
 }
 
 }  // namespace
@@ -63,12 +63,12 @@ extern "C" void hocket_start_fiber(void* frame) noexcept {
   using namespace hocket::detail;
   start_frame& start = *static_cast<start_frame*>(frame);
   using preparation = scheduled_fiber::preparation;
-  preparation made = start.fiber->prepare();
-  while (made == preparation::waits) [[unlikely]] {
+  preparation outcome = start.fiber->prepare();
+  while (outcome == preparation::waits) [[unlikely]] {
     if (start.fiber->wait_for_stack(handle_of(start.head))) return;
-    made = start.fiber->prepare();
+    outcome = start.fiber->prepare();
   }
-  if (made == preparation::done) run(*start.fiber->block());
+  if (outcome == preparation::done) run(*start.fiber->block());
   else start.fiber->conclude();
 }
 
@@ -88,8 +88,8 @@ extern "C" void hocket_resume_scheduled(void* frame) noexcept {
 extern "C" void hocket_resume_migratable(void* frame) noexcept {
   using namespace hocket::detail;
   auto& block = *static_cast<control_block*>(frame);
-  if (bring_here(block)) run(block);
-  else scheduled_fiber::of(block).activity().post_again(handle_of(block.head));
+  if (move_to_this_thread(block)) run(block);
+  else scheduled_fiber::from_block(block).activity().post_again(handle_of(block.head));
 }
 
 extern "C" void hocket_destroy_fiber(void* frame) noexcept {

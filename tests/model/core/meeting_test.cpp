@@ -34,7 +34,7 @@ bool won(settlement how) { return how != settlement::lost; }
 void a_meeting_beside_a_grant(execution& run) {
   two_claims w;
   bool met = false, cancelled = false, granted = false;
-  run.thread("meets", [&] { met = won(claim::settle_both(w.high, w.low).one); });
+  run.thread("meets", [&] { met = won(claim::settle_both(w.high, w.low).first); });
   run.thread("cancels high", [&] { cancelled = won(w.high.settle(wait_end::cancelled)); });
   run.thread("grants low", [&] { granted = won(w.low.settle(wait_end::granted)); });
   run.join();

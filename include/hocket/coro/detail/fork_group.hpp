@@ -126,7 +126,7 @@ class fork_group : private fork_entry {
     std::uint16_t budget;
   };
   static bool can_call(const thread_state& here, const coroutine_header& above) noexcept {
-    return !portable_build && above.ctx && above.ctx->forks() && above.budget != 0 && here.seat.forks;
+    return !portable_build && above.ctx && above.ctx->forks() && above.budget != 0 && here.binding.forks;
   }
   // Whether so many children may be called now. If not, the group that begins next goes through the deque.
   static constexpr std::int32_t calls_between_looks = 256;
@@ -155,15 +155,15 @@ class fork_group : private fork_entry {
       return go_on_without(by);
     coroutine_header& header = prepare(child, by.budget, task_flag::forked);
     next_ = next;
-    fork_deque& forks = *by.here.seat.forks;
+    fork_deque& forks = *by.here.binding.forks;
     if (!forks.try_push(*this)) [[unlikely]]
       return call_crowded(by, child);
-    if (forks.wanted()) [[unlikely]]
+    if (forks.should_offer()) [[unlikely]]
       offer(by.here);
     if (!run(by, child, header)) [[unlikely]]
       return turn::nobody;
     const auto got = forks.try_pop_if(*this);
-    if (got != fork_deque::popped::taken) [[unlikely]]
+    if (got != fork_deque::pop_outcome::taken) [[unlikely]]
       return go_on_beside_thief(by, got);
     return turn::next;
   }
@@ -223,7 +223,7 @@ class fork_group : private fork_entry {
   static void offer(thread_state& here) noexcept;
   turn call_crowded(const caller& by, handle child) noexcept;
   turn go_on_without(const caller& by) noexcept;
-  turn go_on_beside_thief(const caller& by, fork_deque::popped got) noexcept;
+  turn go_on_beside_thief(const caller& by, fork_deque::pop_outcome got) noexcept;
   static turn go_on_by(handle parent, handle next) noexcept;
   static void forget_call(const coroutine_header& child) noexcept;
 

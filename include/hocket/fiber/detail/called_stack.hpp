@@ -8,7 +8,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct called_stack {
   stack_ref stack;
   called_stack* outer;  // the one that it was called from; null: the caller's own
-  void* left;           // the record of the code that made the call
+  void* caller_record;  // the record of the code that made the call
 };
 
 }}}  // namespace hocket::detail

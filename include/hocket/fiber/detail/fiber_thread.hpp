@@ -48,20 +48,20 @@ class fiber_thread final : public executor {
   stack_pool& pool_of(std::size_t stack_size, stack_kind kind);
 
   // A fiber of this thread can be resumed from now on.
-  void one_more() noexcept {
-    if (++live > few) [[unlikely]]
+  void add_fiber() noexcept {
+    if (++live > max_cached) [[unlikely]]
       rare |= header_flag::started;
   }
 
   // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
   // thread is destroyed after it): then the last one takes it along.
-  void one_less() noexcept {
+  void remove_fiber() noexcept {
     if (--live == 0 && ended_) [[unlikely]]
-      leave_last();
+      delete_self();
   }
 
   // Up to so many raw coroutines stay in the caches (resume_order.hpp).
-  static constexpr std::size_t few = 1024;
+  static constexpr std::size_t max_cached = 1024;
 
   std::size_t live = 0;                       // fibers that are not yet destroyed
   control_block* running = nullptr;           // innermost
@@ -82,10 +82,10 @@ class fiber_thread final : public executor {
   ~fiber_thread();
   struct exit_hook;
   static fiber_thread& make_current();
-  void leave_last() noexcept;
+  void delete_self() noexcept;
   void destroy_pools() noexcept;
-  static std::uint64_t stack_news() noexcept;
-  static duration keep_stacks(const clock_source& time) noexcept;
+  static std::uint64_t stack_generation() noexcept;
+  static duration reclaim_stacks(const clock_source& time) noexcept;
   static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
   stack_pool& make_default_pool();
   stack_pool& pool_of_class(std::size_t size_class, stack_depot& depot);

@@ -47,10 +47,10 @@ class packing_batch {
   void flush() noexcept;
 
  private:
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t capacity = 64;
   std::size_t count_ = 0;
-  control_block* blocks_[most];
-  memory_range pages_[most];
+  control_block* blocks_[capacity];
+  memory_range pages_[capacity];
 };
 
 // A new fiber is to be made on a copied stack: whose frames are there now are saved, and the cell's owner has it.
@@ -65,7 +65,7 @@ void unpack(control_block& block) noexcept;
 
 // Keeps the stack of the running scheduled fiber, which moves, where it is; unpin() ends that. Fatal if it is a copied
 // one: `what` lies on it.
-scheduled_fiber* pin_stack(control_block& fiber, const char* what) noexcept;
+scheduled_fiber* pin_stack(control_block& fiber, const char* subject) noexcept;
 
 // Whether a word in [data, data + size) is an address on the fiber's stack.
 bool refers_to_stack(const void* data, std::size_t size, control_block& block) noexcept;

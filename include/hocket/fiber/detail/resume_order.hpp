@@ -21,7 +21,7 @@ void follow_order(std::byte*& last, control_block& block) noexcept;
 // A raw coroutine is resumed or destroyed now.
 inline void foresee(control_block& block) noexcept {
   fiber_thread& thread = block.thread();
-  if (thread.live > fiber_thread::few) follow_order(thread.last_resumed, block);
+  if (thread.live > fiber_thread::max_cached) follow_order(thread.last_resumed, block);
   else thread.rare = fiber_flag::at_resume;
 }
 

@@ -43,9 +43,10 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   machine::arrival back = machine::switch_to_in_caller(to, transfer);
   if constexpr (switch_annotation::active) annotation->after_resume();
   block.record = back.from;
-  fiber_thread& here = block.thread();  // asked again: kept over the switch, it would take a register from the caller
-  here.running = outer;
-  if (!here.exceptions->empty()) [[unlikely]]
+  fiber_thread& current =
+      block.thread();  // asked again: kept over the switch, it would take a register from the caller
+  current.running = outer;
+  if (!current.exceptions->empty()) [[unlikely]]
     put_fiber_exceptions_away(block);
   return back.transfer;
 }
@@ -65,10 +66,10 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   if constexpr (!misuse_checks) {
     return enter(block, block.thread(), transfer);
   } else if constexpr (finds_thread_in_line) {
-    fiber_thread* const here = fiber_thread::current_if_any();
-    if (!block.record || block.header.continuation.home != here) [[unlikely]]
+    fiber_thread* const current = fiber_thread::current_if_any();
+    if (!block.record || block.header.continuation.home != current) [[unlikely]]
       return enter_late(block, transfer);
-    return enter(block, *here, transfer);
+    return enter(block, *current, transfer);
   } else {
     if (!block.record || block.thread().id != machine::thread_id()) [[unlikely]]
       report_bad_resume(block);

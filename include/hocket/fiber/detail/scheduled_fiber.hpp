@@ -89,7 +89,7 @@ class scheduled_fiber {
   std::uint32_t idle_index = 0;
 
   // The scheduled fiber of a control block that has fiber_flag::scheduled.
-  static scheduled_fiber& of(control_block& block) noexcept {
+  static scheduled_fiber& from_block(control_block& block) noexcept {
     return *static_cast<scheduled_fiber*>(fiber_record::from_block(block).user_data);
   }
 

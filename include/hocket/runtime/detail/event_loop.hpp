@@ -50,7 +50,7 @@ class event_loop : public executor, private timer_waker {
 
   void take_posted() noexcept;
   // Returns when the house wants to be looked after again.
-  time_point maintain() noexcept { return house_.keep(wheel_.last_reading()); }
+  time_point maintain() noexcept { return reclaimer_.reclaim_if_due(wheel_.last_reading()); }
   // Until something comes, or `until`; may return for no reason.
   void sleep(time_point until) noexcept;
   // After a sleep, or in its place. `woken`: by another thread.
@@ -63,7 +63,7 @@ class event_loop : public executor, private timer_waker {
   run_queue ready_;
   timer_wheel wheel_;
   registry coroutines_;
-  house house_;
+  memory_reclaimer reclaimer_;
   bool due_ = false;  // timers are left that are due
 
  private:

@@ -52,7 +52,7 @@ class baton : public wait_source {
   // Called without locks. Takes over a grant of another source: the grant is posted when the baton is handed to its
   // wait.
   void adopt(grant won) noexcept {
-    waiter& entry = won.keep(*this);
+    waiter& entry = won.defer(*this);
     std::uintptr_t seen = held;
     // ORDER: release, pairs with the compare-exchange in hand_over() and in get_in_line(); relaxed on failure.
     if (!word_.compare_exchange_strong(seen, address_of(entry), std::memory_order_release, std::memory_order_relaxed))
@@ -131,7 +131,7 @@ class baton : public wait_source {
   // False: its wait was ended by others.
   static bool give_to(waiter& next) noexcept {
     if (next.resource) [[unlikely]]
-      return next.kept().post(), true;
+      return next.deferred().post(), true;
     grant given = next.claim_popped();
     if (!given) return false;
     given.post();

@@ -38,7 +38,7 @@
 // is no more than a guess: the other may have been detached, and be gone.
 //
 // If thousands of timers are attached, then the wheel prefetches for timers that fire soon, in two steps: the lines
-// around a timer that moves down a level; and the memory of its coroutine (timer_kind::look_ahead) when a slot with few
+// around a timer that moves down a level; and the memory of its coroutine (timer_kind::prefetch) when a slot with few
 // timers is sorted.
 //
 // A timer that is attached when its time is not after the horizon is *late*: it counts as due at the horizon, and fires

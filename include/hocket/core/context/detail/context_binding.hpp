@@ -15,23 +15,24 @@ class context_binding;
 class binding_ptr {
  public:
   binding_ptr() noexcept = default;
-  explicit binding_ptr(context_binding& made) noexcept : at_(&made) {}  // takes the one that it was born with
+  explicit binding_ptr(context_binding& adopted) noexcept
+      : binding_(&adopted) {}  // takes the one that it was born with
   binding_ptr(const binding_ptr& other) noexcept;
-  binding_ptr(binding_ptr&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
+  binding_ptr(binding_ptr&& other) noexcept : binding_(std::exchange(other.binding_, nullptr)) {}
   binding_ptr& operator=(binding_ptr other) noexcept {
-    std::swap(at_, other.at_);
+    std::swap(binding_, other.binding_);
     return *this;
   }
   ~binding_ptr() {
-    if (at_) [[unlikely]]
+    if (binding_) [[unlikely]]
       release();
   }
-  const context_binding* get() const noexcept { return at_; }
+  const context_binding* get() const noexcept { return binding_; }
 
  private:
   friend class context_binding;
   void release() noexcept;
-  context_binding* at_ = nullptr;
+  context_binding* binding_ = nullptr;
 };
 
 class context_binding {
@@ -58,10 +59,10 @@ class context_binding {
   atomic<std::uint32_t> references_{1};
 };
 
-inline binding_ptr::binding_ptr(const binding_ptr& other) noexcept : at_(other.at_) {
+inline binding_ptr::binding_ptr(const binding_ptr& other) noexcept : binding_(other.binding_) {
   // ORDER: relaxed, pairs with nothing: the other reference keeps it.
-  if (at_) [[unlikely]]
-    at_->references_.fetch_add(1, std::memory_order_relaxed);
+  if (binding_) [[unlikely]]
+    binding_->references_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }}}  // namespace hocket::detail

@@ -40,7 +40,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // the child is told at once. A link that heeds kills alone passes no cancel on.
 class stop_link : private stop_node {
  public:
-  stop_link(stop_source& parent, stop_source& child, heeds weakest = heeds::cancel) noexcept;
+  stop_link(stop_source& parent, stop_source& child, min_stop_level weakest = min_stop_level::cancel) noexcept;
   stop_link(const stop_link&) = delete;
   stop_link& operator=(const stop_link&) = delete;
 
@@ -54,24 +54,24 @@ class stop_link : private stop_node {
  private:
   friend class hocket::stop_source;
   friend class late_stop_source;
-  static constexpr std::uint32_t leaving = 0x8000'0000;  // the destructor waits
-  static constexpr std::uint32_t gone = 0x4000'0000;     // a kill has taken it out for good
+  static constexpr std::uint32_t leaving = 0x8000'0000;   // the destructor waits
+  static constexpr std::uint32_t detached = 0x4000'0000;  // a kill has taken it out for good
 
   // Where a request is on its walk, and the borrowed links that lead there, the last one first.
   struct position {
     stop_source* source;
-    stop_link* way;
+    stop_link* borrowed;
   };
-  stop_level enlist(heeds weakest) noexcept;
-  void descend(position& at, stop_level level) noexcept;
-  void ascend(position& at, stop_level level) noexcept;
-  stop_link*& before(stop_level level) noexcept { return before_[level == stop_level::kill]; }
+  stop_level enlist(min_stop_level weakest) noexcept;
+  void descend(position& walk, stop_level level) noexcept;
+  void ascend(position& walk, stop_level level) noexcept;
+  stop_link*& link_above(stop_level level) noexcept { return link_above_[level == stop_level::kill]; }
   void borrow() noexcept;
-  void give_back(stop_level level) noexcept;
+  void return_borrowed(stop_level level) noexcept;
 
   stop_source* const parent_;
   stop_source& child_;
-  stop_link* before_[2] = {};      // on the way of a cancellation, of a kill: the link above; the borrower's own
+  stop_link* link_above_[2] = {};  // on the way of a cancellation, of a kill: the link above; the borrower's own
   atomic<std::uint32_t> busy_{0};  // how often borrowed, and the two above; borrowed under the parent's mutex only
 };
 
@@ -86,20 +86,20 @@ class late_stop_source : public stop_source {
   // What killed() tells, by the coroutine's own code, which leaves the source as it is.
   bool killed_so_far() const noexcept {
     // ORDER: acquire, pairs with the fetch_add in raise(): a reader of the request sees its cause.
-    const word seen = word_.load(std::memory_order_acquire);
-    return is_apart(seen) ? link_.parent_->killed() : level_of(seen) == stop_level::kill;
+    const word current = word_.load(std::memory_order_acquire);
+    return is_apart(current) ? link_.parent_->killed() : level_of(current) == stop_level::kill;
   }
 
   // At the end of the coroutine: nobody comes from above any more, and nobody goes there.
   void leave() noexcept {
     // ORDER: acquire, pairs with the store in link_up(): the link is visible.
-    word seen = word_.load(std::memory_order_acquire);
-    while (seen == apart || seen == apart_cancelled) {
+    word current = word_.load(std::memory_order_acquire);
+    while (current == apart || current == apart_cancelled) {
       // ORDER: acquire, pairs with the store in link_up(), for when it fails, as above. (When it succeeds nobody links
       // any more, and relaxed would do; but g++ takes no failure order that is stronger.)
-      if (word_.compare_exchange_weak(seen, 0, std::memory_order_acquire)) return;
+      if (word_.compare_exchange_weak(current, 0, std::memory_order_acquire)) return;
     }
-    if (is_apart(seen)) wait_for_link();
+    if (is_apart(current)) wait_for_link();
     if (std::exchange(linked_, false)) link_.~stop_link();
   }
 

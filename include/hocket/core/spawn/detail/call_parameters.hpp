@@ -82,14 +82,14 @@ constexpr bool binds_directly() noexcept {
 // What is stored of an argument G for a parameter P.
 template <class P, class G>
 struct stored_for {
-  using given = std::decay_t<G>;
-  using wanted = std::remove_cvref_t<P>;
+  using decayed = std::decay_t<G>;
+  using object = std::remove_cvref_t<P>;
   static constexpr bool is_converted =
-      std::is_scalar_v<given> && std::is_convertible_v<given, wanted> && std::is_move_constructible_v<wanted> &&
-      (!binds_directly<P, given>() || (std::is_pointer_v<given> && std::is_class_v<wanted>));
-  using type = std::conditional_t<is_converted, wanted, given>;
+      std::is_scalar_v<decayed> && std::is_convertible_v<decayed, object> && std::is_move_constructible_v<object> &&
+      (!binds_directly<P, decayed>() || (std::is_pointer_v<decayed> && std::is_class_v<object>));
+  using type = std::conditional_t<is_converted, object, decayed>;
   static constexpr bool leaves_temporary = !binds_directly<P, type>();
-  static_assert(!leaves_temporary || fits_frame<wanted>,
+  static_assert(!leaves_temporary || fits_frame<object>,
                 "hocket: an argument is converted to an over-aligned object, which no frame can keep: pass that object "
                 "by std::unique_ptr, or let the parameter be what the argument is");
 };
@@ -129,9 +129,9 @@ struct stored_call_of<Signature C::*, Object, Given...> {
 template <class Stored, class G>
 using to_be_stored = std::conditional_t<std::is_same_v<Stored, std::decay_t<G>>, G&&, Stored>;
 template <class Stored, class G>
-to_be_stored<Stored, G> to_store(G&& given) {
-  if constexpr (std::is_same_v<Stored, std::decay_t<G>>) return std::forward<G>(given);
-  else return static_cast<std::decay_t<G>>(given);
+to_be_stored<Stored, G> to_store(G&& argument) {
+  if constexpr (std::is_same_v<Stored, std::decay_t<G>>) return std::forward<G>(argument);
+  else return static_cast<std::decay_t<G>>(argument);
 }
 
 }}}  // namespace hocket::detail

@@ -28,13 +28,13 @@ struct job {
 static_assert(sizeof(job) == 56 || sizeof(void*) != 8);
 
 // Enrols and posts it; or destroys it, and says why. Throws as open().
-std::error_code post_job(job& made);
+std::error_code post_job(job& job);
 
 // Runs it at its first resumption; it is gone then. In the context of its target.
 void run_job(job& posted) noexcept;
 
 // Once for each job. Throws bad_alloc in conforming mode.
-std::coroutine_handle<> open(job& made);
+std::coroutine_handle<> open(job& job);
 
 // To the target's on_unhandled.
 [[HOCKET_COLD]] void report_failed_job(const job& failed) noexcept;
@@ -43,8 +43,8 @@ template <class Call>
 class called_job final : private job {
  public:
   template <class... Given>
-  explicit called_job(spawn_target& where, Given&&... given)
-      : job{.target = &where, .finish = &called_job::end}, call_(std::forward<Given>(given)...) {}
+  explicit called_job(spawn_target& owner, Given&&... args)
+      : job{.target = &owner, .finish = &called_job::end}, call_(std::forward<Given>(args)...) {}
   job& base() noexcept { return *this; }
 
  private:
@@ -66,8 +66,8 @@ class called_job final : private job {
 };
 
 template <class Call, class... Given>
-job* make_job(spawn_target& where, Given&&... given) {
-  return &make_spawned<called_job<Call>>(where, std::forward<Given>(given)...)->base();
+job* make_job(spawn_target& target, Given&&... args) {
+  return &make_spawned<called_job<Call>>(target, std::forward<Given>(args)...)->base();
 }
 
 }}}  // namespace hocket::detail

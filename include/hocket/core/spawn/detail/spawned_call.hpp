@@ -12,9 +12,9 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class W>
-spawn_target& target_of(W& where) noexcept {
-  if constexpr (std::derived_from<W, spawn_target>) return where;
-  else return where.as_spawn_target();
+spawn_target& target_of(W& target) noexcept {
+  if constexpr (std::derived_from<W, spawn_target>) return target;
+  else return target.as_spawn_target();
 }
 
 template <class F, class... Args>
@@ -71,9 +71,9 @@ Body* make_spawned(Given&&... args) {
     ~raw() {
       if (memory) release_frame(memory, sizeof(Body));
     }
-  } room;
-  auto* body = ::new (room.memory) Body(std::forward<Given>(args)...);
-  room.memory = nullptr;
+  } holder;
+  auto* body = ::new (holder.memory) Body(std::forward<Given>(args)...);
+  holder.memory = nullptr;
   return body;
 }
 template <class Body>

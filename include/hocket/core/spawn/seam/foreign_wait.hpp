@@ -48,31 +48,31 @@ class foreign_wait : public own_awaiter {
     try {
       if constexpr (std::is_same_v<answer, bool>) {
         const bool suspends = inner_.await_suspend(stand_in);
-        if (!suspends && way_) way_->withdraw();
+        if (!suspends && bridge_) bridge_->withdraw();
         return suspends;
       } else {
         return inner_.await_suspend(stand_in);
       }
     } catch (...) {
-      if (way_) way_->withdraw();
+      if (bridge_) bridge_->withdraw();
       throw;
     }
   }
 
   decltype(auto) await_resume() {
-    if (way_) way_->end();
+    if (bridge_) bridge_->end();
     return inner_.await_resume();
   }
 
  private:
   std::coroutine_handle<> begin(std::coroutine_handle<> self) {
     if (!bridge::possible()) return self;
-    way_.emplace(self);
-    return way_->handle();
+    bridge_.emplace(self);
+    return bridge_->handle();
   }
 
   awaiter_of<A> inner_;
-  delayed<bridge> way_;
+  delayed<bridge> bridge_;
 };
 
 // How an A (an object, or an lvalue reference) is awaited by a coroutine of ours: by its own awaiter, or behind a
@@ -80,12 +80,12 @@ class foreign_wait : public own_awaiter {
 template <class A, class Where = anywhere>
 struct way_to_await {
   using awaiter = awaiter_where<A&&, Where>;
-  static awaiter begin(A&& what) { return Where::begin(std::forward<A>(what)); }
+  static awaiter begin(A&& awaitable_object) { return Where::begin(std::forward<A>(awaitable_object)); }
 };
 template <foreign_awaitable A, class Where>
 struct way_to_await<A, Where> {
   using awaiter = foreign_wait<A>;
-  static awaiter begin(A&& what) { return awaiter(std::forward<A>(what)); }
+  static awaiter begin(A&& awaitable_object) { return awaiter(std::forward<A>(awaitable_object)); }
 };
 
 }  // namespace detail

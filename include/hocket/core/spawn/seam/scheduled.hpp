@@ -95,10 +95,10 @@ class scheduled : public strand_state, private begun_mark, public list_node, pri
   void launch_at(executor& first, std::coroutine_handle<> start) noexcept;  // one that resumes it for its home, once
   void withdraw() noexcept;
   // Or, by a batch, instead of both: what is to be posted later, when it has enrolled with others.
-  runnable& hold_back(std::coroutine_handle<> start, const void* caller) noexcept;
+  runnable& enter_batch(std::coroutine_handle<> start, const void* caller) noexcept;
   // Then, before it is posted; or if it is refused: ends it, and gives up its callable (it may be gone afterwards).
-  static void let_go(runnable& held_back) noexcept;
-  static void refuse(runnable& held_back, std::error_code why) noexcept;
+  static void leave_batch(runnable& collected) noexcept;
+  static void refuse(runnable& collected, std::error_code why) noexcept;
   // 3. At its first run, on the thread of its home. False: it was killed, or refused, and must not run.
   [[nodiscard]] bool begin() noexcept;
   // It was resumed where it cannot go on: to the queue of its home again.
@@ -136,7 +136,7 @@ class scheduled : public strand_state, private begun_mark, public list_node, pri
   ~scheduled() {
     if (ending_ == outcome_kind::exception) error_.~exception_ptr();
     if (room_) [[unlikely]]
-      give_room_back();  // of a task that a foreign coroutine awaited in its context, and that has ended later
+      release_room();  // of a task that a foreign coroutine awaited in its context, and that has ended later
   }
 
  private:
@@ -150,11 +150,11 @@ class scheduled : public strand_state, private begun_mark, public list_node, pri
   const char* subject() const noexcept override { return name(); }
   const void* holder() const noexcept override { return this; }
   bool is_late() const noexcept;
-  void keep_error() noexcept;
-  void give_room_back() noexcept;
+  void store_error() noexcept;
+  void release_room() noexcept;
   runnable& prepare(std::coroutine_handle<> start, const void* caller) noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_made() const noexcept;
-  void expect_let_go() const noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void notify_creation() const noexcept;
+  void expect_not_in_own_batch() const noexcept;
   bool detach(waiter& entry) noexcept override;
   void pass_on(waiter&) noexcept override {}
 
@@ -169,7 +169,7 @@ class scheduled : public strand_state, private begun_mark, public list_node, pri
   };
   registry* listed_ = nullptr;  // where it is listed
   atomic<std::uintptr_t> joiner_{open};
-  [[no_unique_address]] batch_mark<debug_checks> held_by_;
+  [[no_unique_address]] batch_mark<debug_checks> batch_owner_;
   atomic<std::uint32_t> foreign_{0};  // waits under way, its own and those of its eager bodies and forks
   bool taken_ = false;
   outcome_kind ending_ = outcome_kind::none;  // last: what is derived has its first bytes behind it
@@ -186,7 +186,7 @@ class scheduled_result : public scheduled {
  public:
   // Before succeed(): the result is what call() returns, constructed in its place.
   template <class F>
-  void keep_result(F&& call) {
+  void store_result(F&& call) {
     if constexpr (std::is_reference_v<T>) {
       auto&& referent = call();
       slot_.value = std::addressof(referent);
@@ -219,7 +219,7 @@ template <>
 class scheduled_result<void> : public scheduled {
  public:
   template <class F>
-  void keep_result(F&& call) {
+  void store_result(F&& call) {
     call();
   }
 

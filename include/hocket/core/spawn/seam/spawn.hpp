@@ -53,12 +53,14 @@ class direct_place {
       : target_(options.daemon ? target.daemons() : target), options_(options) {}
   spawn_target& target() const noexcept { return target_; }
   const spawn_options& options() const noexcept { return options_; }
-  [[nodiscard]] bool admit(scheduled& made) noexcept { return made.enroll(); }
-  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept { made.launch(start); }
-  void take_back(scheduled& made) noexcept { made.withdraw(); }
+  [[nodiscard]] bool admit(scheduled& child) noexcept { return child.enroll(); }
+  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& child, std::coroutine_handle<> start) noexcept {
+    child.launch(start);
+  }
+  void take_back(scheduled& child) noexcept { child.withdraw(); }
   template <class T>
-  join_handle<T> handle_of(scheduled_result<T>& made) noexcept {
-    return join_handle<T>(made);
+  join_handle<T> handle_of(scheduled_result<T>& child) noexcept {
+    return join_handle<T>(child);
   }
 
  private:
@@ -121,11 +123,11 @@ template <class Place, class F, class... Args>
 auto spawn_in(Place& place, F&& f, Args&&... args) {
   using call = spawned_call_for<F, Args...>;
   using body = typename spawned_as<is_task<typename call::returned>, call>::type;
-  body* const made =
+  body* const child =
       make_spawned<body>(place.target(), place.options(), std::forward<F>(f), std::forward<Args>(args)...);
-  if (place.admit(*made)) start_spawned(place, *made);
-  else made->drop_call();
-  return place.handle_of(*made);
+  if (place.admit(*child)) start_spawned(place, *child);
+  else child->drop_call();
+  return place.handle_of(*child);
 }
 
 // A right or wrong call of a callable. A function without a target takes only these, so that a program's own function

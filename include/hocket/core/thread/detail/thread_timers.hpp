@@ -33,7 +33,7 @@ class thread_timers final : public timer_service {
   void fire_due() noexcept;
 
  private:
-  void gather(time_point present) noexcept;
+  void collect_due(time_point present) noexcept;
   timer_node* pop_due() noexcept;
 
   bool used_ = false;  // the owner's: false if both lists are empty

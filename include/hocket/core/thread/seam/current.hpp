@@ -37,7 +37,7 @@ enum class thread_slot : std::uint8_t { frame_memory, fiber, posting, driver, po
 inline constexpr std::size_t thread_slot_count = 6;
 
 // What an executor lends to the thread that runs it.
-struct executor_seat {
+struct executor_binding {
   executor* running_on = nullptr;        // whose loop runs on this thread; null on a plain thread
   run_queue* ready = nullptr;            // if this thread alone pops from it: what is posted to that executor goes here
   executor* pool = nullptr;              // the executor of many threads that it is a worker of; null if of none
@@ -46,21 +46,21 @@ struct executor_seat {
 };
 
 struct thread_state {
-  executor_seat seat;
+  executor_binding binding;
   std::size_t turn_left = 0;     // resumes that the executor's present turn still allows (whoever resumes counts)
   visible_pointer<context> ctx;  // the running coroutine's; null means the root context
   // The forked child that runs as a call (coro/detail/fork_group.hpp); null: it has ended.
   const coroutine_header* forked_call = nullptr;
-  std::int32_t calls_left = 0;         // of forked children, before this thread looks for other work
-  std::uint8_t looks_for_nothing = 0;  // looks in a row that found no other work
-  bool turn_is_over = false;           // the next group begins in another turn
+  std::int32_t calls_left = 0;       // of forked children, before this thread looks for other work
+  std::uint8_t failed_searches = 0;  // looks in a row that found no other work
+  bool turn_is_over = false;         // the next group begins in another turn
   // The eager body that runs on the stack of the code that called it (coro/eager_task.hpp).
   const void* eager = nullptr;
   std::uint32_t early_ends = 0;  // destructions under way of frames that an error ended (coro/or_return.hpp)
   // The budget (core/wait/seam/budget.hpp): the spent part, which the watch writes, too; how often the clock was
   // asked since it was full; and when it ends by time, in ticks of the steady clock. 0: it does not.
   std::uint8_t spent = 0;
-  std::uint8_t clock_looks = 0;
+  std::uint8_t clock_reads = 0;
   std::int64_t budget_end = 0;
   void* slots[thread_slot_count] = {};
   // Whose coroutine waits for what this thread does: a blocking call. Null: nobody's. To be compared only.
@@ -69,7 +69,7 @@ struct thread_state {
   // sync/detail/chance.hpp: the state of its numbers, and what seed_generation() was when it took their seed. 0:
   // it has none.
   std::uint64_t chance = 0;
-  std::uint64_t frame_news = 0;  // core/thread/seam/housekeeping.hpp
+  std::uint64_t frame_generation = 0;  // core/thread/seam/housekeeping.hpp
   std::uint32_t chance_generation = 0;
   observer_visit* visit = nullptr;  // the observers that are being informed (src/core/wait/observed.cpp)
 };
@@ -122,13 +122,13 @@ class exit_hook_scope {
 // in it stands on no eager body.
 class running_scope {
  public:
-  running_scope(const executor_seat& seat, context* ctx) noexcept;
+  running_scope(const executor_binding& binding, context* ctx) noexcept;
   ~running_scope();
   running_scope(const running_scope&) = delete;
   running_scope& operator=(const running_scope&) = delete;
 
  private:
-  const executor_seat outer_seat_;
+  const executor_binding outer_binding_;
   context* const outer_context_;
   const void* const outer_eager_;
 };

@@ -135,7 +135,7 @@ class driver_kind {
   virtual bool is_bound_to_a_thread() const noexcept { return false; }
 
   // On the thread of the owner. An error is that of the operation that asked; without one there is a driver.
-  virtual std::error_code make(const driver_owner& owner, std::unique_ptr<driver>& made) noexcept = 0;
+  virtual std::error_code make(const driver_owner& owner, std::unique_ptr<driver>& created) noexcept = 0;
 
  protected:
   explicit driver_kind(const char* name) noexcept : name_(name) {}
@@ -149,10 +149,10 @@ class driver_kind {
 template <class Driver>
 class driver_kind_of : public driver_kind {
  public:
-  std::error_code make(const driver_owner& owner, std::unique_ptr<driver>& made) noexcept final {
-    result<std::unique_ptr<Driver>> fresh = make_driver(owner);
-    if (!fresh) return fresh.error();
-    made = std::move(*fresh);
+  std::error_code make(const driver_owner& owner, std::unique_ptr<driver>& created) noexcept final {
+    result<std::unique_ptr<Driver>> created_driver = make_driver(owner);
+    if (!created_driver) return created_driver.error();
+    created = std::move(*created_driver);
     return {};
   }
 

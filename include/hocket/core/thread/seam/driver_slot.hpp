@@ -68,8 +68,8 @@ class driver_slot {
  public:
   // `name` of the owner is for people. `bed`: what the owner sleeps in whatever comes, unless it gives way; null: in
   // its driver, if it has one.
-  driver_slot(const driver_owner& owner, const char* name, parker* bed) noexcept
-      : owner_(owner), name_(name), bed_(bed) {}
+  driver_slot(const driver_owner& owner, const char* name, parker* parker) noexcept
+      : owner_(owner), name_(name), parker_(parker) {}
   driver_slot(const driver_slot&) = delete;
   driver_slot& operator=(const driver_slot&) = delete;
   ~driver_slot() { clear(); }
@@ -83,7 +83,7 @@ class driver_slot {
 
   // The driver; null if none is made.
   // ORDER: relaxed, pairs with nothing: the owner's own store.
-  driver* made() const noexcept { return driver_.load(std::memory_order_relaxed); }
+  driver* current() const noexcept { return driver_.load(std::memory_order_relaxed); }
 
   // How many wait at it. For dumps: the owner, or while it stands still.
   std::size_t waiting() const noexcept;
@@ -98,13 +98,13 @@ class driver_slot {
   // In a child of the process that made the driver: fatal, naming the owner; or the driver is left to the parent, where
   // nobody waits at it, and another one can be made.
   void expect_same_process() const noexcept {
-    if (made()) expect_no_copy();
+    if (current()) expect_no_copy();
   }
   void leave_to_parent() noexcept;
 
   // Once in each turn.
   void poll_in_turn() noexcept {
-    if (made()) poll_in_time();
+    if (current()) poll_in_time();
   }
   // The driver has left something to the next turn's poll: the owner must not sleep before.
   bool has_more() const noexcept { return more_; }
@@ -116,19 +116,19 @@ class driver_slot {
     if (--turns_left_ == 0) poll();
   }
   void poll() noexcept;
-  const char* why_not(const driver_kind& kind) const noexcept;
+  const char* reason_to_refuse(const driver_kind& kind) const noexcept;
   std::error_code refuse(const driver_kind& kind, const char* why) const noexcept;
   std::error_code make(driver_kind& kind, inbox& sleeper) noexcept;
   bool is_copy_in_child() const noexcept;
   void expect_no_copy() const noexcept;
   std::error_code watch(int descriptor) noexcept;
-  driver* take_out() noexcept;
+  driver* remove() noexcept;
   void clear() noexcept;
 
   // Constant.
   const driver_owner owner_;
   const char* const name_;
-  parker* const bed_;
+  parker* const parker_;
 
   const driver_kind* kind_ = nullptr;  // of the driver
   std::uint32_t turns_left_ = 1;

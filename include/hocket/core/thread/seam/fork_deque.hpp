@@ -33,8 +33,8 @@ struct fork_entry {
 class fork_deque {
  public:
   // `wanted`: whether other threads look for something. `room`: at first; a power of two.
-  explicit fork_deque(const atomic<bool>& wanted, std::size_t room = 256) noexcept
-      : wanted_(wanted), first_room_(room) {}
+  explicit fork_deque(const atomic<bool>& has_searchers, std::size_t capacity = 256) noexcept
+      : has_searchers_(has_searchers), initial_capacity_(capacity) {}
   fork_deque(const fork_deque&) = delete;
   fork_deque& operator=(const fork_deque&) = delete;
   ~fork_deque();
@@ -43,44 +43,44 @@ class fork_deque {
   [[nodiscard]] bool push(fork_entry& entry) noexcept { return try_push(entry) || (grow() && try_push(entry)); }
   // The same; false where there is no room, either.
   [[nodiscard]] bool try_push(fork_entry& entry) noexcept {
-    const std::size_t at = own(bottom_);
-    if (at >= limit_ && !find_room(at)) [[unlikely]]
+    const std::size_t index = own(bottom_);
+    if (index >= limit_ && !update_limit(index)) [[unlikely]]
       return false;
     // ORDER: relaxed, pairs with the load in steal(): the bottom publishes it.
-    place(at).store(&entry, std::memory_order_relaxed);
+    slot_at(index).store(&entry, std::memory_order_relaxed);
     // ORDER: release, pairs with the load in steal(): the entry is whole.
-    bottom_.store(at + 1, std::memory_order_release);
+    bottom_.store(index + 1, std::memory_order_release);
     return true;
   }
 
   // Takes `entry` back, if it is the one that was pushed last and was not stolen. False: it is, or will be, begun by
   // somebody else.
   [[nodiscard]] bool pop_if(const fork_entry& entry) noexcept {
-    const popped got = try_pop_if(entry);
-    return got == popped::taken || (got == popped::contended && pop_contended());
+    const pop_outcome outcome = try_pop_if(entry);
+    return outcome == pop_outcome::taken || (outcome == pop_outcome::contended && pop_contended());
   }
   // The same in line. Contended: a thief may be about to take it, and pop_contended() is to be called, which tells.
-  enum class popped : std::uint8_t { missed, taken, contended };
-  [[nodiscard]] popped try_pop_if(const fork_entry& entry) noexcept {
-    const std::size_t at = own(bottom_);
-    if (at == 0 || last(at) != &entry) [[unlikely]]
-      return popped::missed;
-    return lower(at - 1) ? popped::taken : popped::contended;
+  enum class pop_outcome : std::uint8_t { missed, taken, contended };
+  [[nodiscard]] pop_outcome try_pop_if(const fork_entry& entry) noexcept {
+    const std::size_t index = own(bottom_);
+    if (index == 0 || last(index) != &entry) [[unlikely]]
+      return pop_outcome::missed;
+    return lower(index - 1) ? pop_outcome::taken : pop_outcome::contended;
   }
   bool pop_contended() noexcept;
   // The last one; null if there is none.
   [[nodiscard]] fork_entry* pop() noexcept {
-    const std::size_t at = own(bottom_);
-    if (at <= own(top_)) return nullptr;  // less: a thief is about to find that there is none
-    fork_entry* entry = last(at);
-    return lower(at - 1) || pop_contended() ? entry : nullptr;
+    const std::size_t index = own(bottom_);
+    if (index <= own(top_)) return nullptr;  // less: a thief is about to find that there is none
+    fork_entry* entry = last(index);
+    return lower(index - 1) || pop_contended() ? entry : nullptr;
   }
   bool empty() const noexcept { return own(bottom_) <= own(top_); }
-  // Whether somebody looks for work; as stealable_queue::wanted(), after a push.
-  bool wanted() const noexcept {
+  // Whether somebody looks for work; as stealable_queue::should_offer(), after a push.
+  bool should_offer() const noexcept {
     light_fence();
     // ORDER: relaxed, pairs with the store of whoever looks: the fences of both order it.
-    return wanted_.load(std::memory_order_relaxed);
+    return has_searchers_.load(std::memory_order_relaxed);
   }
 
   // --- any other thread: the oldest; null if there is none, or if another thief is at work.
@@ -94,27 +94,27 @@ class fork_deque {
   // By the word's writer or under the mutex, where it is exact; by others as a guess.
   // ORDER: relaxed, pairs with nothing: see above.
   static std::size_t own(const atomic<std::size_t>& word) noexcept { return word.load(std::memory_order_relaxed); }
-  slot& place(std::size_t at) const noexcept { return slots_[at & last_place_]; }
+  slot& slot_at(std::size_t index) const noexcept { return slots_[index & mask_]; }
   // ORDER: relaxed, pairs with the store in push(): the owner's own.
-  fork_entry* last(std::size_t at) const noexcept { return place(at - 1).load(std::memory_order_relaxed); }
+  fork_entry* last(std::size_t index) const noexcept { return slot_at(index - 1).load(std::memory_order_relaxed); }
   // Whether no thief stands in the way.
-  bool lower(std::size_t at) noexcept {
+  bool lower(std::size_t index) noexcept {
     // ORDER: release, pairs with the load in steal(): so that whatever store of the bottom that reads, the entries
     // below are whole.
-    bottom_.store(at, std::memory_order_release);
+    bottom_.store(index, std::memory_order_release);
     light_fence();
     // ORDER: relaxed, pairs with the stores in steal(): the fences of both order it.
-    return top_.load(std::memory_order_relaxed) <= at;
+    return top_.load(std::memory_order_relaxed) <= index;
   }
-  bool find_room(std::size_t at) noexcept;
+  bool update_limit(std::size_t index) noexcept;
   bool grow() noexcept;
 
-  const atomic<bool>& wanted_;
-  const std::size_t first_room_;
+  const atomic<bool>& has_searchers_;
+  const std::size_t initial_capacity_;
   atomic<std::size_t> bottom_{0};
   slot* slots_ = nullptr;
-  std::size_t last_place_ = 0;  // a power of two, less one
-  std::size_t limit_ = 0;       // the owner's: the slots below are free; of some time ago
+  std::size_t mask_ = 0;   // a power of two, less one
+  std::size_t limit_ = 0;  // the owner's: the slots below are free; of some time ago
   atomic<std::size_t> top_{0};
   atomic<std::size_t> free_{0};  // as top_, but behind while a thief is at work
   thread_mutex thieves_;

@@ -18,7 +18,7 @@
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/atomic.hpp>
-#include <hocket/core/thread/detail/house_rules.hpp>
+#include <hocket/core/thread/detail/reclaim_policy.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <cstddef>
 
@@ -27,35 +27,35 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // Each for the calling thread.
 struct housekeeper {
   // A number that is another one if there is news, and on another thread. A few instructions.
-  std::uint64_t (*news)() noexcept;
+  std::uint64_t (*generation)() noexcept;
   // Does what is due by that clock, for a millisecond or so. Returns in what time it wants to be called again;
   // duration::max() if not before there is news.
-  duration (*keep)(const clock_source& time) noexcept;
+  duration (*reclaim_if_due)(const clock_source& time) noexcept;
 };
 
 // Any thread. `of` lives for ever.
-void register_housekeeper(const housekeeper& of) noexcept;
+void register_housekeeper(const housekeeper& registered) noexcept;
 
 // One executor's.
-class house {
+class memory_reclaimer {
  public:
-  explicit house(const clock_source& time) noexcept : time_(time) {}
-  house(const house&) = delete;
-  house& operator=(const house&) = delete;
+  explicit memory_reclaimer(const clock_source& time) noexcept : time_(time) {}
+  memory_reclaimer(const memory_reclaimer&) = delete;
+  memory_reclaimer& operator=(const memory_reclaimer&) = delete;
 
   // The executor's thread, between two resumes, before it sleeps. `present` is a reading of the clock, of any age.
   // Returns when the thread wants to come back; time_point::max(): no need.
-  time_point keep(time_point present) noexcept {
-    if (present < gate_ && news() == seen_) [[likely]]
+  time_point reclaim_if_due(time_point now) noexcept {
+    if (now < gate_ && generation() == reclaimed_generation_) [[likely]]
       return due_;
-    return ask_clock();
+    return reclaim_by_clock();
   }
 
   // The same where nobody knows the time.
-  time_point look() noexcept;
+  time_point reclaim() noexcept;
 
   // The last sleep ended by itself: if something was to be due, keep() reads the clock.
-  void ask() noexcept {
+  void expect_due() noexcept {
     if (due_ != time_point::max()) gate_ = time_point::min();
   }
 
@@ -64,23 +64,24 @@ class house {
   std::size_t frames() const noexcept { return frames_.load(std::memory_order_relaxed); }
 
  private:
-  std::uint64_t news() const noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] time_point ask_clock() noexcept;
+  std::uint64_t generation() const noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] time_point reclaim_by_clock() noexcept;
 
   const clock_source& time_;
   time_point due_ = time_point::max();
   time_point gate_ = time_point::min();  // before it nothing is due; min(): the clock is to be asked
-  time_point next_look_ = time_point::min();
-  std::uint64_t seen_ = 0;  // what news() was after the last look
+  time_point next_check_ = time_point::min();
+  std::uint64_t reclaimed_generation_ = 0;  // what news() was after the last look
   atomic<std::size_t> frames_{0};
 };
 
-inline std::uint64_t house::news() const noexcept {
-  // ORDER: relaxed, pairs with the fetch_add in change_house_terms(): a hint, the depots have the terms themselves.
-  const std::uint64_t own = this_thread().frame_news + rules_of_houses.terms.load(std::memory_order_relaxed);
+inline std::uint64_t memory_reclaimer::generation() const noexcept {
+  // ORDER: relaxed, pairs with the fetch_add in bump_policy_version(): a hint, the depots have the terms themselves.
+  const std::uint64_t own =
+      this_thread().frame_generation + process_reclaim_policy.version.load(std::memory_order_relaxed);
   // ORDER: acquire, pairs with the store in register_housekeeper().
-  const housekeeper* const other = rules_of_houses.other.load(std::memory_order_acquire);
-  return other ? own + other->news() : own;
+  const housekeeper* const registered = process_reclaim_policy.registered.load(std::memory_order_acquire);
+  return registered ? own + registered->generation() : own;
 }
 
 }}}  // namespace hocket::detail

@@ -48,12 +48,12 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class inbox {
  public:
   // The owner sleeps in `bed`, which nobody but this inbox wakes.
-  explicit inbox(parker& bed) noexcept : parker_(&bed) {}
+  explicit inbox(parker& parker) noexcept : parker_(&parker) {}
   inbox(const inbox&) = delete;
   inbox& operator=(const inbox&) = delete;
 
   // Owner, while no sleep is announced: the next sleep is in another one (driver_slot.hpp, Adoption).
-  void sleep_in(parker& bed) noexcept { parker_ = &bed; }
+  void set_parker(parker& parker) noexcept { parker_ = &parker; }
 
   // Any thread; lock-free, unless it must wake the owner.
   void post(runnable& work) noexcept { push(work, work); }
@@ -79,7 +79,7 @@ class inbox {
   bool end_sleep() noexcept;
 
   // Owner: how many sleeps were ended by another thread's wake, a system call.
-  std::size_t rings() const noexcept { return rings_; }
+  std::size_t wakes() const noexcept { return wakes_; }
 
   // Any thread: whether the owner sleeps, or is about to, and nothing has come since. By then it may be otherwise.
   bool owner_sleeps() const noexcept {
@@ -95,7 +95,7 @@ class inbox {
   void push(runnable& newest, runnable& oldest) noexcept;
 
   parker* parker_;
-  std::size_t rings_ = 0;
+  std::size_t wakes_ = 0;
   atomic<word> word_{empty};
 };
 

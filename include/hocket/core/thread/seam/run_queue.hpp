@@ -21,21 +21,21 @@ class run_queue {
   run_queue& operator=(const run_queue&) = delete;
   ~run_queue();  // must be empty
 
-  bool empty() const noexcept { return head_ == tail_ && !first_over_; }
-  std::size_t size() const noexcept { return static_cast<std::size_t>(tail_ - head_) + over_; }
+  bool empty() const noexcept { return head_ == tail_ && !first_overflow_; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(tail_ - head_) + overflow_count_; }
 
   // Constant time, allocates nothing. `work` is not touched after it was popped.
   void push(runnable& work) noexcept {
     if (!try_push(work.handle)) [[unlikely]]
-      push_over(work);
+      push_overflow(work);
   }
 
   // For a coroutine that has no runnable. False: it would not stand in the array, and was not pushed.
   [[nodiscard]] bool try_push(std::coroutine_handle<> work) noexcept {
-    return push_in_sight(work) || (find_room() && push_in_sight(work));
+    return try_push_below_limit(work) || (update_limit() && try_push_below_limit(work));
   }
   // The same, and false where it would have to look for room.
-  [[nodiscard]] bool push_in_sight(std::coroutine_handle<> work) noexcept {
+  [[nodiscard]] bool try_push_below_limit(std::coroutine_handle<> work) noexcept {
     if (tail_ >= limit_) [[unlikely]]
       return false;
     at(tail_++) = work;
@@ -53,7 +53,7 @@ class run_queue {
 
   // try_push(work) and pop() in one; front() is not null.
   [[nodiscard]] bool try_exchange(std::coroutine_handle<> work) noexcept {
-    if (first_over_) [[unlikely]]
+    if (first_overflow_) [[unlikely]]
       return false;
     at(tail_++) = work;  // in a full array that is the place of the first one, which leaves
     ++head_;
@@ -62,7 +62,7 @@ class run_queue {
 
   // There are or were so many coroutines that they are not all in the nearer caches: whoever pops does well to look
   // ahead.
-  bool is_large() const noexcept { return last_place_ >= 1024; }
+  bool is_large() const noexcept { return mask_ >= 1024; }
   // What pop() will give after `ahead` others: null unless it stands in the array.
   std::coroutine_handle<> peek(std::size_t ahead) const noexcept {
     return ahead < tail_ - head_ ? at(head_ + ahead) : std::coroutine_handle<>{};
@@ -73,27 +73,27 @@ class run_queue {
 
   // Makes room for `count` entries in the array; where memory is short it stays as it is, which is slower only.
   void reserve(std::size_t count) noexcept {
-    if (count > last_place_ + 1) [[unlikely]]
+    if (count > mask_ + 1) [[unlikely]]
       grow(count);
   }
 
  private:
-  std::coroutine_handle<>& at(std::uint64_t count) noexcept { return ring_[count & last_place_]; }
-  std::coroutine_handle<> at(std::uint64_t count) const noexcept { return ring_[count & last_place_]; }
-  bool find_room() noexcept;
+  std::coroutine_handle<>& at(std::uint64_t count) noexcept { return ring_[count & mask_]; }
+  std::coroutine_handle<> at(std::uint64_t count) const noexcept { return ring_[count & mask_]; }
+  bool update_limit() noexcept;
   void grow(std::size_t count) noexcept;
-  void push_over(runnable& work) noexcept;
-  std::coroutine_handle<> pop_over() noexcept;
+  void push_overflow(runnable& work) noexcept;
+  std::coroutine_handle<> pop_overflow() noexcept;
   bool refill() noexcept;
 
   std::coroutine_handle<>* ring_ = &only_;
-  std::size_t last_place_ = 0;  // the places are a power of two, less one
-  std::uint64_t head_ = 0;      // counts of pops and pushes; the place is the count modulo the places
+  std::size_t mask_ = 0;    // the places are a power of two, less one
+  std::uint64_t head_ = 0;  // counts of pops and pushes; the place is the count modulo the places
   std::uint64_t tail_ = 0;
   std::uint64_t limit_ = 0;  // up to which tail_ may count; at most what it is while something stands behind the array
-  runnable* first_over_ = nullptr;
-  runnable* last_over_ = nullptr;
-  std::size_t over_ = 0;
+  runnable* first_overflow_ = nullptr;
+  runnable* last_overflow_ = nullptr;
+  std::size_t overflow_count_ = 0;
   std::coroutine_handle<> only_;  // the array before there is one
 };
 

@@ -44,68 +44,68 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class stealable_queue {
  public:
   // `wanted`: whether other threads look for something. `room`: of the array when it is first needed; a power of two.
-  explicit stealable_queue(const atomic<bool>& wanted, std::size_t room = 256) noexcept
-      : wanted_(wanted), first_room_(room) {}
+  explicit stealable_queue(const atomic<bool>& has_searchers, std::size_t capacity = 256) noexcept
+      : has_searchers_(has_searchers), initial_capacity_(capacity) {}
   stealable_queue(const stealable_queue&) = delete;
   stealable_queue& operator=(const stealable_queue&) = delete;
   ~stealable_queue();  // must be empty
 
   // --- the owner. How many there are, those included that thieves have taken and the owner has not yet jumped over.
-  std::size_t size() const noexcept { return own(tail_) - own(head_) + over_; }
+  std::size_t size() const noexcept { return own(tail_) - own(head_) + overflow_count_; }
   bool empty() const noexcept { return size() == 0; }
 
   // Allocates only to grow, amortised constant time; without memory it goes on. `work` is not touched after it was
   // popped.
   void push(runnable& work) noexcept {
     if (!try_push(work.handle)) [[unlikely]]
-      push_over(work);
+      push_overflow(work);
   }
   // For a coroutine that has no runnable. False: there is no room and no memory.
   [[nodiscard]] bool try_push(std::coroutine_handle<> work) noexcept {
-    return try_push_into_room(work) || push_growing(work);
+    return try_push_without_growth(work) || push_growing(work);
   }
   // The same for a leaf function: never grows.
-  [[nodiscard]] bool try_push_into_room(std::coroutine_handle<> work) noexcept {
-    const std::size_t at = own(tail_);
-    if (at - own(head_) == room_ || first_over_) [[unlikely]]
+  [[nodiscard]] bool try_push_without_growth(std::coroutine_handle<> work) noexcept {
+    const std::size_t index = own(tail_);
+    if (index - own(head_) == capacity_ || first_overflow_) [[unlikely]]
       return false;
-    put(at, work);
+    put(index, work);
     return true;
   }
 
   // Makes room for `count` more, as far as there is memory. Gives how many there is room for: at most `count`.
-  std::size_t make_room(std::size_t count) noexcept;
+  std::size_t reserve(std::size_t count) noexcept;
 
   // The oldest; null if there is none.
   std::coroutine_handle<> pop() noexcept {
-    const std::size_t at = own(head_);
-    if (at == own(tail_)) [[unlikely]]
-      return pop_over();
+    const std::size_t index = own(head_);
+    if (index == own(tail_)) [[unlikely]]
+      return pop_overflow();
     // ORDER: relaxed, pairs with the load in dig(): the fences of both order it.
-    head_.store(at + 1, std::memory_order_relaxed);
+    head_.store(index + 1, std::memory_order_relaxed);
     light_fence();
     // ORDER: relaxed, pairs with the store in dig(): see above.
-    if (at >= hole_from_.load(std::memory_order_relaxed)) [[unlikely]]
-      return pop_at_hole(at);
-    return taken(at);
+    if (index >= hole_from_.load(std::memory_order_relaxed)) [[unlikely]]
+      return pop_at_hole(index);
+    return load(index);
   }
 
   // After a push: whether another thread looks for work, and there is more than the owner runs next. If this returns
   // false, a thread that announces a search later, and then makes a heavy fence, finds the pushed entry.
-  bool wanted() const noexcept {
+  bool should_offer() const noexcept {
     light_fence();
-    return is_looked_for() && size() > 1;
+    return has_searcher() && size() > 1;
   }
   // Whether another thread looks for work; a hint.
-  // ORDER: relaxed, pairs with the store in idle_workers::changed(): in wanted(), the fences of both order it.
-  bool is_looked_for() const noexcept { return wanted_.load(std::memory_order_relaxed); }
+  // ORDER: relaxed, pairs with the store in idle_workers::changed(): in should_offer(), the fences of both order it.
+  bool has_searcher() const noexcept { return has_searchers_.load(std::memory_order_relaxed); }
 
   // As in run_queue.hpp.
-  bool is_large() const noexcept { return room_ > 1024; }
+  bool is_large() const noexcept { return capacity_ > 1024; }
   // What pop() will give after `ahead` others, unless thieves take it first; null unless it stands in the array.
   std::coroutine_handle<> peek(std::size_t ahead) const noexcept {
-    const std::size_t at = own(head_) + ahead;
-    return at < own(tail_) ? taken(at) : std::coroutine_handle<>{};
+    const std::size_t index = own(head_) + ahead;
+    return index < own(tail_) ? load(index) : std::coroutine_handle<>{};
   }
 
   // --- any other thread. Takes the newest half, at most into.size(), oldest first. Nothing, if there are less than
@@ -121,34 +121,34 @@ class stealable_queue {
   // By the word's writer or under the mutex, where it is exact; by others as a guess.
   // ORDER: relaxed, pairs with nothing: see above.
   static std::size_t own(const atomic<std::size_t>& word) noexcept { return word.load(std::memory_order_relaxed); }
-  slot& place(std::size_t at) const noexcept { return ring_[at & (room_ - 1)]; }
-  void put(std::size_t at, std::coroutine_handle<> work) noexcept {
+  slot& slot_at(std::size_t index) const noexcept { return ring_[index & (capacity_ - 1)]; }
+  void put(std::size_t index, std::coroutine_handle<> work) noexcept {
     // ORDER: relaxed, pairs with the load in taken(): the tail publishes it.
-    place(at).store(work, std::memory_order_relaxed);
+    slot_at(index).store(work, std::memory_order_relaxed);
     // ORDER: release, pairs with the loads in steal(): the entry, and all that led to its wake-up, is visible.
-    tail_.store(at + 1, std::memory_order_release);
+    tail_.store(index + 1, std::memory_order_release);
   }
-  std::coroutine_handle<> taken(std::size_t at) const noexcept {
+  std::coroutine_handle<> load(std::size_t index) const noexcept {
     // ORDER: relaxed, pairs with the store in put(): see there.
-    return place(at).load(std::memory_order_relaxed);
+    return slot_at(index).load(std::memory_order_relaxed);
   }
   bool push_growing(std::coroutine_handle<> work) noexcept;
-  void push_over(runnable& work) noexcept;
-  std::coroutine_handle<> pop_over() noexcept;
-  std::coroutine_handle<> pop_at_hole(std::size_t at) noexcept;
+  void push_overflow(runnable& work) noexcept;
+  std::coroutine_handle<> pop_overflow() noexcept;
+  std::coroutine_handle<> pop_at_hole(std::size_t index) noexcept;
   bool grow() noexcept;
   std::size_t dig(std::size_t end, std::size_t count) noexcept;
 
-  const atomic<bool>& wanted_;
-  const std::size_t first_room_;
+  const atomic<bool>& has_searchers_;
+  const std::size_t initial_capacity_;
   // The owner's.
   atomic<std::size_t> head_{0};  // counts of pops and pushes; the place is the count modulo the room
   atomic<std::size_t> tail_{0};
   slot* ring_ = nullptr;
-  std::size_t room_ = 0;  // a power of two, or nothing
-  runnable* first_over_ = nullptr;
-  runnable* last_over_ = nullptr;
-  std::size_t over_ = 0;
+  std::size_t capacity_ = 0;  // a power of two, or nothing
+  runnable* first_overflow_ = nullptr;
+  runnable* last_overflow_ = nullptr;
+  std::size_t overflow_count_ = 0;
   // The thieves'.
   atomic<std::size_t> hole_from_{none};
   atomic<std::size_t> hole_to_{0};

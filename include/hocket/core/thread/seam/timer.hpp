@@ -27,7 +27,7 @@ struct timer_kind {
   bool (*may_leave)(const timer_node& self, const executor& home) noexcept = nullptr;
   // A hint; may be null. Prefetches the memory that fire() and the woken coroutine touch. Called under the service's
   // lock, while the node is attached and fires soon, if thousands are attached.
-  void (*look_ahead)(const timer_node& self) noexcept = nullptr;
+  void (*prefetch)(const timer_node& self) noexcept = nullptr;
 };
 
 // One registration. `when` stays as it is while the node is attached. `link` belongs to the service.
@@ -44,8 +44,8 @@ struct timer_node : list_node {
 
   // For the service.
   void fire(timer_call why) noexcept { kind->fire(*this, why); }
-  void look_ahead() const noexcept {
-    if (kind->look_ahead) kind->look_ahead(*this);
+  void prefetch() const noexcept {
+    if (kind->prefetch) kind->prefetch(*this);
   }
 
   // Before each attach_after(), and before no other: how long from then on. duration::max() is never.
@@ -107,13 +107,13 @@ class timer_service {
 // By the clock of the current executor's timers; without timers, the machine's.
 time_point time_here() noexcept;
 
-time_point deadline_by_timers(executor& home, duration within, const char* what,
+time_point deadline_by_timers(executor& home, duration within, const char* subject,
                               const std::source_location& at) noexcept;
 
 // `within` from now on the clock of `home`; never, for duration::max(). Fatal if there are no timers, naming `what`.
-inline time_point deadline_on(executor& home, duration within, const char* what,
+inline time_point deadline_on(executor& home, duration within, const char* subject,
                               const std::source_location& at) noexcept {
-  return within == duration::max() ? time_point::max() : deadline_by_timers(home, within, what, at);
+  return within == duration::max() ? time_point::max() : deadline_by_timers(home, within, subject, at);
 }
 
 }  // namespace detail

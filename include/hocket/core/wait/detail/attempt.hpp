@@ -74,7 +74,10 @@ class attempt<Wait, Op> : stand_in {
   template <class Try>
   bool behind_gate(Try&& call) noexcept {
     if (!gate_) return call();
-    if (!gate_->enter()) return is_refused_ = true, false;
+    if (!gate_->enter()) {
+      is_refused_ = true;
+      return false;
+    }
     const bool succeeded = call();
     gate_->leave(succeeded);
     return succeeded;

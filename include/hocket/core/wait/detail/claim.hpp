@@ -52,7 +52,7 @@ enum class claim_state : std::uint8_t { idle, armed, reserved, granted, timed_ou
 // How a wait ended. `none`: it has not.
 enum class wait_end : std::uint8_t { none, granted = 3, timed_out, cancelled, killed };
 
-constexpr claim_state state_of(wait_end how) noexcept { return static_cast<claim_state>(how); }
+constexpr claim_state state_of(wait_end cause) noexcept { return static_cast<claim_state>(cause); }
 static_assert(state_of(wait_end::granted) == claim_state::granted && state_of(wait_end::killed) == claim_state::killed);
 
 // What a settling party learns: somebody else won; it won; it won while the registrar was still registering.
@@ -117,25 +117,25 @@ class claim {
   }
 
   // By whoever has all the holds that holds() has told of: wins and drops them, and so has to post the coroutine.
-  void end(wait_end how) noexcept {
+  void end(wait_end cause) noexcept {
     // ORDER: relaxed, pairs with nothing: nobody else has the claim, and the post orders the coroutine after it.
-    word_.store(bits(state_of(how)), std::memory_order_relaxed);
+    word_.store(bits(state_of(cause)), std::memory_order_relaxed);
   }
   // After end(), by the thread that called it: takes one hold again, so that the post can be left to another thread.
-  void hold_again(wait_end how) noexcept {
+  void hold_again(wait_end cause) noexcept {
     // ORDER: relaxed, pairs with nothing: see end().
-    word_.store(bits(state_of(how)) | one_hold, std::memory_order_relaxed);
+    word_.store(bits(state_of(cause)) | one_hold, std::memory_order_relaxed);
   }
 
   // Any holder: tries to become the winner. Keeps the caller's hold.
-  [[nodiscard]] settlement settle(wait_end how) noexcept { return settle(state_of(how)); }
+  [[nodiscard]] settlement settle(wait_end cause) noexcept { return settle(state_of(cause)); }
 
   // A holder of both: grants both or none (both lost). The claims are two different ones.
   struct both {
-    settlement one;
-    settlement other;
+    settlement first;
+    settlement second;
   };
-  [[nodiscard]] static both settle_both(claim& one, claim& other) noexcept;
+  [[nodiscard]] static both settle_both(claim& first, claim& second) noexcept;
 
   // The same, in an order that the caller vouches for: if parties that meet in a ring each begin with another claim,
   // they wait for one another for ever.

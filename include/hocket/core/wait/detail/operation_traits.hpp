@@ -25,16 +25,16 @@ inline constexpr bool is_interruptible<Op> = false;
 
 // What awaiting it gives.
 template <class Op>
-struct given_by {
+struct wait_result {
   using type = result<typename Op::value_type>;
 };
 template <class Op>
   requires(Op::may_be_ignored)
-struct given_by<Op> {
+struct wait_result<Op> {
   using type = waited;
 };
 template <class Op>
-using given_by_t = typename given_by<Op>::type;
+using wait_result_t = typename wait_result<Op>::type;
 
 template <class Op>
 concept wants_resumption = requires(Op& op) { op.resumed(); };
@@ -120,7 +120,7 @@ struct resumption {
 };
 template <wants_resumption Op>
 struct resumption<Op> {
-  explicit resumption(Op& what) noexcept : op(what) {}
+  explicit resumption(Op& operation) noexcept : op(operation) {}
   resumption(const resumption&) = delete;
   resumption& operator=(const resumption&) = delete;
   ~resumption() { op.resumed(); }

@@ -52,7 +52,7 @@ inline void refill_budget(thread_state& thread) noexcept {
 
 // The same, for a thread with turns that end by time: the clock is asked after a few operations.
 inline constexpr std::uint8_t first_of_timed = 223, next_of_timed = 224;
-inline constexpr std::uint8_t clock_looks_of_budget = 7;  // 33 + 7 * 32 operations
+inline constexpr std::uint8_t clock_reads_per_budget = 7;  // 33 + 7 * 32 operations
 inline constexpr duration budget_time = std::chrono::milliseconds(10);
 
 // Any thread: the next operation of that thread finds its budget used up.

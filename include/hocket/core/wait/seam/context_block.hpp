@@ -24,7 +24,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class context_block {
  public:
   // Throws bad_alloc, but not in a fiber.
-  explicit context_block(inheritance given);
+  explicit context_block(inheritance inherited);
   context_block(const context_block&) = delete;
   context_block& operator=(const context_block&) = delete;
   // Fatal if the block was left in another order than it was entered, by a raw coroutine that yielded in it.

@@ -22,12 +22,12 @@ class waiter;
 class [[nodiscard("a coroutine waits until its grant is posted")]] grant {
  public:
   grant() noexcept = default;  // of nothing
-  grant(grant&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)), kept_(other.kept_) {}
+  grant(grant&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)), is_deferred_(other.is_deferred_) {}
   grant& operator=(grant&& other) noexcept {
     if (entry_) [[unlikely]]
       dropped();
     entry_ = std::exchange(other.entry_, nullptr);
-    kept_ = other.kept_;
+    is_deferred_ = other.is_deferred_;
     return *this;
   }
   ~grant() {
@@ -47,17 +47,17 @@ class [[nodiscard("a coroutine waits until its grant is posted")]] grant {
 
   // Called without locks. Unlinks the wait's other registrations, and leaves the grant in the waiter that is returned:
   // waiter::kept() returns it. Until then a dump shows `by` as what the coroutine waits for. `by` outlives the wait.
-  [[nodiscard]] waiter& keep(const wait_source& by) noexcept;
+  [[nodiscard]] waiter& defer(const wait_source& source) noexcept;
 
  private:
   friend class waiter;
   friend class suspension;
   friend class grants;
-  explicit grant(waiter& entry, bool kept = false) noexcept : entry_(&entry), kept_(kept) {}
+  explicit grant(waiter& entry, bool deferred = false) noexcept : entry_(&entry), is_deferred_(deferred) {}
   [[noreturn, HOCKET_COLD]] static void dropped() noexcept;
 
   waiter* entry_ = nullptr;
-  bool kept_ = false;  // keep() was called: the post only drops one hold
+  bool is_deferred_ = false;  // keep() was called: the post only drops one hold
 };
 
 // A queue of grants, first in, first out. The links are in the waits, so add() never allocates.
@@ -73,7 +73,7 @@ class grants {
 
   bool empty() const noexcept { return first_ == nullptr; }
   // An empty grant adds nothing. A kept grant is an error.
-  void add(grant one) noexcept;
+  void add(grant added) noexcept;
   void add(grants&& more) noexcept;
   [[nodiscard]] grant take_first() noexcept;
 

@@ -21,7 +21,7 @@ inline void expect_no_lock(const thread_state& thread, [[maybe_unused]] call_sit
 inline void expect_no_lock_to_await([[maybe_unused]] call_site at = {}) noexcept {
   if constexpr (debug_checks && !under_model) {
     const thread_state& thread = this_thread();
-    if (thread.seat.running_on) expect_no_lock(thread, at);
+    if (thread.binding.running_on) expect_no_lock(thread, at);
   }
 }
 

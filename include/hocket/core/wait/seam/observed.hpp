@@ -1,6 +1,6 @@
 // Where observers are told (core/observer.hpp). For authors of coroutine kinds:
 //
-//   if (observed()) [[unlikely]] tell_destroyed(id);
+//   if (observed()) [[unlikely]] notify_destroyed(id);
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/observer.hpp>
@@ -17,8 +17,8 @@ inline bool observed() noexcept {
   return observer_count.load(std::memory_order_relaxed) != 0;
 }
 
-[[HOCKET_COLD]] void tell_created(coroutine_id who, const coroutine_info& facts) noexcept;
-[[HOCKET_COLD]] void tell_resumed(coroutine_id who) noexcept;
-[[HOCKET_COLD]] void tell_destroyed(coroutine_id who) noexcept;
+[[HOCKET_COLD]] void notify_created(coroutine_id id, const coroutine_info& info) noexcept;
+[[HOCKET_COLD]] void notify_resumed(coroutine_id id) noexcept;
+[[HOCKET_COLD]] void notify_destroyed(coroutine_id id) noexcept;
 
 }}}  // namespace hocket::detail

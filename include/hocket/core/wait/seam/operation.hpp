@@ -158,8 +158,8 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation
   explicit operation(Op op, const Options& options = {}) noexcept : op_(op), options_(options) {}
   // Op(of...), made in its place: as a copy, several words would go through memory twice.
   template <class... A>
-  operation(std::in_place_t, const Options& options, A&&... of) noexcept
-      : op_(std::forward<A>(of)...), options_(options) {}
+  operation(std::in_place_t, const Options& options, A&&... args) noexcept
+      : op_(std::forward<A>(args)...), options_(options) {}
   operation(operation&& other) noexcept : op_(other.op_), options_(other.options_) { other.mark_awaited(); }
   operation& operator=(operation&&) = delete;
   ~operation() {
@@ -265,7 +265,7 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     return begin(handle);
   }
 
-  given_by_t<Op> await_resume() {
+  wait_result_t<Op> await_resume() {
     if (state_ == state::possible) [[likely]]
       return awaited_.op_.take();
     if (state_ == state::pausing) return fail_wait(awaited_.op_, ended_);
@@ -274,8 +274,8 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     }
     [[maybe_unused]] const resumption<Op> over(awaited_.op_);
     if (state_ == state::without_room) throw_roomless();
-    const wait_end how = finish();
-    if (how != wait_end::granted && !granted_late(how)) return fail_wait(awaited_.op_, how);
+    const wait_end cause = finish();
+    if (cause != wait_end::granted && !granted_late(cause)) return fail_wait(awaited_.op_, cause);
     return awaited_.op_.take();
   }
 
@@ -309,8 +309,12 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
 
   // True: it waits, and others may have resumed the coroutine by now.
   bool begin(std::coroutine_handle<> handle) noexcept {
-    if constexpr (!tries_when_granted<Op>) return begin_wait(handle);
-    else return count_from_now(), this->begin_attempts(handle);
+    if constexpr (!tries_when_granted<Op>) {
+      return begin_wait(handle);
+    } else {
+      fix_deadline();
+      return this->begin_attempts(handle);
+    }
   }
 
   bool begin_wait(std::coroutine_handle<> handle) noexcept {
@@ -338,7 +342,10 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   friend class attempt<wait, Op>;
   Op& op() noexcept { return awaited_.op_; }
   bool is_suspended() const noexcept { return state_ == state::suspended; }
-  bool lacks_room() noexcept { return state_ = state::without_room, false; }
+  bool lacks_room() noexcept {
+    state_ = state::without_room;
+    return false;
+  }
   wait_end finish_wait() noexcept { return room_.finish(); }
   void conclude(wait_end cause) noexcept {
     room_.end();
@@ -348,16 +355,16 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   // Before the wait begins again: nothing was taken.
   void end_begun() noexcept { [[maybe_unused]] const resumption<Op> over(op()); }
   // A wait that begins again has the deadline of the first one.
-  void count_from_now() noexcept {
+  void fix_deadline() noexcept {
     if constexpr (!std::is_same_v<Options, no_options>) {
       wait_options& options = awaited_.options_;
       if (options.within == duration::max()) return;
       options.limit(
-          deadline_on(*this_thread().seat.running_on, options.within, "an operation", location_of(options.at)));
+          deadline_on(*this_thread().binding.running_on, options.within, "an operation", location_of(options.at)));
       options.within = duration::max();
     }
   }
-  given_by_t<Op> take_attempted() {
+  wait_result_t<Op> take_attempted() {
     [[maybe_unused]] const resumption<Op> over(awaited_.op_);
     if (ended_ != wait_end::granted) return fail_wait(awaited_.op_, ended_);
     return awaited_.op_.take();
@@ -374,16 +381,17 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     return self.try_now(self.awaited_.op_) || !self.begin(awaiting) ? awaiting : nullptr;
   }
 
-  bool granted_late([[maybe_unused]] wait_end how) noexcept {
-    if constexpr (keeps_late_grants<Op>) return (reports_kill<Op> || how != wait_end::killed) && awaited_.op_.has_it();
+  bool granted_late([[maybe_unused]] wait_end cause) noexcept {
+    if constexpr (keeps_late_grants<Op>)
+      return (reports_kill<Op> || cause != wait_end::killed) && awaited_.op_.has_it();
     else return false;
   }
 
   wait_end finish() noexcept {
-    const wait_end how = room_.finish();
+    const wait_end cause = room_.finish();
     room_.end();
     state_ = state::possible;
-    return how;
+    return cause;
   }
 
   operation<Op, Options>& awaited_;

@@ -29,9 +29,9 @@ template <bool Checked>
 class one_thread {
  public:
   void check() const noexcept {
-    const void* here = &this_thread();
-    if (!user_) user_ = here;
-    expects(user_ == here, "an unsync primitive was used by two threads",
+    const void* thread = &this_thread();
+    if (!user_) user_ = thread;
+    expects(user_ == thread, "an unsync primitive was used by two threads",
             "use the shared one, or keep it and whatever ends its waits on one thread");
   }
 

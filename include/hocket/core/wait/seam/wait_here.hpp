@@ -9,11 +9,11 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Awaits `what`. False: the caller runs neither on a fiber nor on a plain thread, and nothing was awaited.
 template <class Op, class Options>
-bool wait_here(operation<Op, Options> what) {
-  auto&& awaiter = get_awaiter(std::move(what));
+bool wait_here(operation<Op, Options> waited) {
+  auto&& awaiter = get_awaiter(std::move(waited));
   using W = std::remove_reference_t<decltype(awaiter)>;
-  constexpr suspend_call suspend = [](void* at, std::coroutine_handle<> who) noexcept {
-    return static_cast<W*>(at)->await_suspend(who);
+  constexpr suspend_call suspend = [](void* erased, std::coroutine_handle<> coroutine) noexcept {
+    return static_cast<W*>(erased)->await_suspend(coroutine);
   };
   if (!awaiter.await_ready() && !suspend_stack(&awaiter, suspend)) {
     if (current_executor()) return false;

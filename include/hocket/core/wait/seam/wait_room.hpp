@@ -28,8 +28,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct wait_room {
   // Null: there is no memory. Else the wait is armed.
-  static wait_room* open(std::coroutine_handle<> whom, no_options options) noexcept;
-  static wait_room* open(std::coroutine_handle<> whom, const wait_options& options) noexcept;
+  static wait_room* open(std::coroutine_handle<> coroutine, no_options options) noexcept;
+  static wait_room* open(std::coroutine_handle<> coroutine, const wait_options& options) noexcept;
   // suspension::finish(). The coroutine keeps the room.
   wait_end finish() noexcept;
   // Instead of finish().
@@ -44,7 +44,7 @@ struct wait_room {
   wait_room() noexcept = default;
   ~wait_room() = default;
   template <class Options>
-  static wait_room* open_as(std::coroutine_handle<> whom, const Options& options) noexcept;
+  static wait_room* open_as(std::coroutine_handle<> coroutine, const Options& options) noexcept;
 };
 
 // The policies. After open() has returned true, the wait is armed: finish() or drop() follows.
@@ -57,27 +57,27 @@ class own_room {
   ~own_room() {}
 
   template <class Options>
-  bool open(std::coroutine_handle<> whom, const Options& options) noexcept {
-    ::new (static_cast<void*>(&made_)) made;
-    made_.wait.arm(whom, options);
+  bool open(std::coroutine_handle<> coroutine, const Options& options) noexcept {
+    ::new (static_cast<void*>(&storage_)) storage;
+    storage_.wait.arm(coroutine, options);
     return true;
   }
-  wait_end finish() noexcept { return made_.wait.finish(); }
+  wait_end finish() noexcept { return storage_.wait.finish(); }
   // After finish() the destructors do nothing but check. A select still asks which of its waiters was granted.
   void end() noexcept {
-    if constexpr (debug_checks && Waiters == 1) made_.~made();
+    if constexpr (debug_checks && Waiters == 1) storage_.~storage();
   }
-  void drop() noexcept { made_.~made(); }
-  suspension& wait() noexcept { return made_.wait; }
-  waiter& entry() noexcept { return made_.entries[0]; }
+  void drop() noexcept { storage_.~storage(); }
+  suspension& wait() noexcept { return storage_.wait; }
+  waiter& entry() noexcept { return storage_.entries[0]; }
 
  private:
-  struct made {
+  struct storage {
     suspension wait;  // first: the waiters ask it when they are destroyed
     waiter entries[Waiters];
   };
   union {
-    made made_;
+    storage storage_;
   };
 };
 
@@ -85,8 +85,8 @@ class shared_room {
  public:
   shared_room() noexcept {}
   template <class Options>
-  bool open(std::coroutine_handle<> whom, const Options& options) noexcept {
-    room_ = wait_room::open(whom, options);
+  bool open(std::coroutine_handle<> coroutine, const Options& options) noexcept {
+    room_ = wait_room::open(coroutine, options);
     return room_ != nullptr;
   }
   wait_end finish() noexcept { return room_->finish(); }

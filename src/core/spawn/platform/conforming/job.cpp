@@ -24,6 +24,6 @@ job_proxy resumed_once(job& posted) {
 
 }  // namespace
 
-std::coroutine_handle<> open(job& made) { return resumed_once(made).handle; }
+std::coroutine_handle<> open(job& job) { return resumed_once(job).handle; }
 
 }}}  // namespace hocket::detail

@@ -17,9 +17,9 @@ void (*volatile destroy_entry)(void*) = &destroy_job;
 
 }  // namespace
 
-std::coroutine_handle<> open(job& made) {
-  made.head = {resume_entry, destroy_entry};
-  return handle_of(made.head);
+std::coroutine_handle<> open(job& job) {
+  job.head = {resume_entry, destroy_entry};
+  return handle_of(job.head);
 }
 
 }}}  // namespace hocket::detail

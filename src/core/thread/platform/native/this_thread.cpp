@@ -17,9 +17,9 @@ thread_local constinit thread_state state;
 }
 
 thread_state& this_thread() noexcept {
-  thread_state* here = &state;
-  asm volatile("" : "+r"(here));
-  return *here;
+  thread_state* own = &state;
+  asm volatile("" : "+r"(own));
+  return *own;
 }
 #endif
 

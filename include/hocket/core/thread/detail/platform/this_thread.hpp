@@ -26,14 +26,14 @@ inline constexpr bool finds_thread_in_line = true;
 [[HOCKET_ALWAYS_INLINE]] inline void wrote_this_thread() noexcept { asm volatile("" ::: "memory"); }
 
 [[HOCKET_ALWAYS_INLINE]] inline thread_state& this_thread() noexcept {
-  thread_state* here;
+  thread_state* own;
   asm volatile(
       "movq %%fs:0, %0\n\t"
       "addq " HOCKET_THREAD_STATE "@gottpoff(%%rip), %0"
-      : "=r"(here)
+      : "=r"(own)
       :
       : "cc");
-  return *here;
+  return *own;
 }
 
 // A pointer that lies `Offset` bytes into it, in one instruction less.

@@ -7,13 +7,13 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 struct housekeeper;
 
 // The terms of a decay have changed: each house looks once.
-void change_house_terms() noexcept;
+void bump_policy_version() noexcept;
 
 // What all houses of the process go by.
-struct house_rules {
-  atomic<std::uint64_t> terms{0};  // how often they have changed
-  atomic<const housekeeper*> other{nullptr};
+struct reclaim_policy {
+  atomic<std::uint64_t> version{0};  // how often they have changed
+  atomic<const housekeeper*> registered{nullptr};
 };
-extern house_rules rules_of_houses;
+extern reclaim_policy process_reclaim_policy;
 
 }}}  // namespace hocket::detail
