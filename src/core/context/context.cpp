@@ -42,7 +42,7 @@ struct context::plain final : context {
   }
   static void free(context& self) noexcept { delete static_cast<plain*>(&self); }
 
-  // The pointer holds the only reference; the object was born with one.
+  // The pointer holds the only reference; the object begins with one.
   static context_ptr hold(plain* object) noexcept {
     context_ptr child(*object);
     child->release();
@@ -92,7 +92,7 @@ void context::retain() noexcept {
   references_.fetch_add(1, std::memory_order_relaxed);
 }
 
-// A loop, because a line of ancestors can be longer than the stack is deep for a recursion.
+// A loop, because a chain of ancestors can be too long for a recursion.
 void context::end_unused() noexcept {
   context* unused = this;
   do {

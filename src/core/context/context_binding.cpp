@@ -2,7 +2,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// A loop, because a line of bindings can be longer than the stack is deep for a recursion.
+// A loop, because a chain of bindings can be too long for a recursion.
 void binding_ptr::release() noexcept {
   context_binding* binding = binding_;
   // ORDER: acq_rel, pairs with the fetch_sub of the other owners in release(): the last one deletes after them all.

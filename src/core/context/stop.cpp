@@ -36,10 +36,10 @@ bool stop_source::request(stop_level level, bool by_deadline) noexcept {
   }
 }
 
-// True: now as much is requested, and this call made it so.
+// True: this call has raised the request to this level.
 bool stop_source::raise(stop_level level, bool by_deadline) noexcept {
   locked guard(mutex_);
-  // ORDER: relaxed, pairs with nothing: what is requested is raised under the mutex.
+  // ORDER: relaxed, pairs with nothing: requests are raised under the mutex.
   const word current = word_.load(std::memory_order_relaxed);
   if (is_apart(current)) return raise_apart(current, level, by_deadline);
   const stop_level before = level_of(current);
@@ -50,7 +50,7 @@ bool stop_source::raise(stop_level level, bool by_deadline) noexcept {
   return true;
 }
 
-// A node that is attached to the slot meanwhile makes the exchange fail, and one for a list waits for the mutex.
+// If a node is attached to the slot meanwhile, the exchange fails. A node for a list waits for the mutex.
 bool stop_source::withdraw_cancel() noexcept {
   locked guard(mutex_);
   word cancelled = cancel_bit;
@@ -59,7 +59,7 @@ bool stop_source::withdraw_cancel() noexcept {
   return word_.compare_exchange_strong(cancelled, 0, std::memory_order_relaxed, std::memory_order_relaxed);
 }
 
-// A node to be fired, or a borrowed link.
+// Returns a node to fire, or a borrowed link.
 stop_node* stop_source::pop(stop_level level) noexcept {
   if (stop_node* node = pop_slot(level)) return node;
   locked guard(mutex_);
@@ -75,8 +75,8 @@ stop_node* stop_source::pop(stop_level level) noexcept {
 }
 
 stop_node* stop_source::pop_slot(stop_level level) noexcept {
-  // ORDER: relaxed, pairs with nothing: not older than this thread's own raise(), after which no node of this kind
-  // comes.
+  // ORDER: relaxed, pairs with nothing: not older than this thread's own raise(), after which no node of this kind is
+  // attached.
   word current = word_.load(std::memory_order_relaxed);
   while (node_of(current) && (level == stop_level::kill || !(current & shielded))) {
     // ORDER: acquire, pairs with the compare-exchange in attach(): what the node's owner wrote to it is visible.

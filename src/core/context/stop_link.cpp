@@ -14,9 +14,9 @@ stop_link::stop_link(stop_source& parent, stop_source& child, min_stop_level wea
   if (requested > strongest_ignored(weakest)) child.request(requested, parent.timed_out());
 }
 
-// Gives what was requested of the parent before.
+// Attaches the link. Returns the earlier request of the parent.
 stop_level stop_link::enlist(min_stop_level weakest) noexcept {
-  [[maybe_unused]] stop_level linked_first = parent_->requested();  // it may be a late one itself
+  [[maybe_unused]] stop_level linked_first = parent_->requested();  // the parent may be a late_stop_source
   locked guard(parent_->mutex_);
   const stop_level requested = parent_->requested();
   const bool open = requested == stop_level::none && weakest == min_stop_level::cancel;
@@ -27,11 +27,12 @@ stop_level stop_link::enlist(min_stop_level weakest) noexcept {
 }
 
 stop_link::~stop_link() {
-  // ORDER: relaxed, pairs with nothing: it says only whether the parent is still to be asked.
+  // ORDER: relaxed, pairs with nothing: it only says whether the parent may still exist.
   if (!(busy_.load(std::memory_order_relaxed) & detached)) {
     locked guard(parent_->mutex_);
     if (linked()) parent_->unlink(*this);
-    // ORDER: acquire, pairs with the fetch_add in give_back(), as below. Nobody has it, and nobody can borrow it now.
+    // ORDER: acquire, pairs with the fetch_add in give_back(), as below. It has no borrower, and cannot be borrowed
+    // now.
     if (busy_.load(std::memory_order_acquire) == 0) return;
   }
   // ORDER: acquire, pairs with the fetch_add in give_back(): what the last borrower did to the child came before.
@@ -43,26 +44,26 @@ stop_link::~stop_link() {
   }
 }
 
-// By a request that has popped the link, under the parent's mutex.
+// Called by a request that has popped the link, under the parent's mutex.
 void stop_link::borrow() noexcept {
   // ORDER: relaxed, pairs with nothing: the mutex keeps it before the fetch_or in the destructor.
   busy_.fetch_add(1, std::memory_order_relaxed);
 }
 
-// By its borrower: on to the child, unless that has been told by somebody else.
+// Called by the borrower: continues with the child, unless another request has reached it.
 void stop_link::descend(position& walk, stop_level level) noexcept {
   if (!child_.raise(level, parent_->timed_out())) return return_borrowed(level);
   link_above(level) = walk.borrowed;
   walk = {&child_, this};
 }
 
-// By its borrower, when everything below is told.
+// Called by the borrower, after everything below.
 void stop_link::ascend(position& walk, stop_level level) noexcept {
   walk = {parent_, link_above(level)};
   return_borrowed(level);
 }
 
-// From then on the link may be destroyed. Who brought a kill takes it out for good.
+// Afterwards the link may be destroyed. A kill detaches it for ever.
 void stop_link::return_borrowed(stop_level level) noexcept {
   const std::uint32_t change = (level == stop_level::kill ? detached : 0) - 1;
   // ORDER: release, pairs with the fetch_or and the load in the destructor.
@@ -77,7 +78,7 @@ void late_stop_source::link_up() noexcept {
   // ORDER: relaxed, pairs with nothing: requests and links of this source are made under the mutex.
   word current = word_.load(std::memory_order_relaxed);
   if (!is_apart(current)) return;
-  // ORDER: relaxed, pairs with the compare-exchange in leave(): if that came first, the parent may be gone.
+  // ORDER: relaxed, pairs with the compare-exchange in leave(): if the end was first, the parent may be destroyed.
   if (!word_.compare_exchange_strong(current, current | linking, std::memory_order_relaxed, std::memory_order_relaxed))
     return;
   linked_ = true;
@@ -93,7 +94,7 @@ void late_stop_source::wait_for_link() noexcept { const locked until_made(mutex_
 }  // namespace detail
 
 stop_level stop_source::requested_above() const noexcept {
-  auto& self = const_cast<stop_source&>(*this);  // what is told does not change: it is only noted here from now on
+  auto& self = const_cast<stop_source&>(*this);  // the result does not change: it is only stored here from now on
   static_cast<late_stop_source&>(self).link_up();
   return requested();
 }
@@ -103,7 +104,7 @@ stop_level stop_source::attach_below(stop_node& node, min_stop_level weakest) no
   return attach(node, weakest);
 }
 
-// By compare-exchange, because leave() takes no lock: a source must not be apart again afterwards.
+// By compare-exchange, because leave() takes no lock: after the end a source must not become apart again.
 bool stop_source::raise_apart(word current, stop_level level, bool by_deadline) noexcept {
   if (current == apart_cancelled && level == stop_level::cancel) return false;
   const word raised = level == stop_level::kill ? kill_bit : apart_cancelled;

@@ -17,7 +17,7 @@ found_driver driver_slot::get(driver_kind& kind, inbox& sleeper) noexcept {
   return {current(), error};
 }
 
-// Null: the owner can have such a driver.
+// Returns null if the owner can have such a driver.
 const char* driver_slot::reason_to_refuse(const driver_kind& kind) const noexcept {
   if (current()) return "it has one of another kind, and sleeps in one place: use one kind on each loop or thread";
   if (kind.is_bound_to_a_thread() && !owner_.stays)
@@ -28,7 +28,7 @@ const char* driver_slot::reason_to_refuse(const driver_kind& kind) const noexcep
 }
 
 std::error_code driver_slot::refuse(const driver_kind& kind, const char* reason) const noexcept {
-  std::array<char, 256> text{};  // a long name is cut, the reason is not
+  std::array<char, 256> text{};  // a long name is truncated, the reason is not
   std::snprintf(text.data(), text.size(), "\"%.60s\" cannot have a driver of the kind \"%.40s\": %s", name_,
                 kind.name(), reason);
   notice(text.data());
@@ -87,7 +87,7 @@ void driver_slot::clear() noexcept {
   if (removed && parker_ && removed->descriptor() >= 0) parker_->unwatch(removed->descriptor());
 }
 
-// Nobody assists it any more.
+// Waits for an assistant.
 driver* driver_slot::remove() noexcept {
   locked guard(assisted_);
   // ORDER: relaxed, pairs with the load in assist(), under the lock.

@@ -48,13 +48,13 @@ fork_entry* fork_deque::steal() noexcept {
   // ORDER: relaxed, pairs with the load in lower(): the fences of both order it.
   top_.store(top + 1, std::memory_order_relaxed);
   heavy_fence();
-  // ORDER: acquire, pairs with the stores of the bottom: the entry, and what it stands for, is whole.
+  // ORDER: acquire, pairs with the stores of the bottom: the entry, and the fork that it represents, is complete.
   if (top + 1 <= bottom_.load(std::memory_order_acquire)) {
     entry = last(top + 1);
     // ORDER: release, pairs with the load in push(): the slot was read.
     free_.store(top + 1, std::memory_order_release);
   } else {
-    // ORDER: relaxed, pairs with the load in lower(): an owner that saw it higher comes for the mutex.
+    // ORDER: relaxed, pairs with the load in lower(): an owner that read the higher value locks the mutex.
     top_.store(top, std::memory_order_relaxed);
   }
   thieves_.unlock();

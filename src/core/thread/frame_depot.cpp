@@ -16,7 +16,7 @@ void free_frames(cached_frame* first, std::size_t index) noexcept {
   while (first) delete_frame(std::exchange(first, first->next), frame_size(index));
 }
 
-// Under the lock.
+// Called under the lock.
 frame_depot::magazine* frame_depot::pop(shelf& source) noexcept {
   magazine* const popped = source.top;
   if (!popped) return nullptr;
@@ -44,12 +44,12 @@ bool frame_depot::reserve(std::size_t bytes) noexcept {
 void frame_depot::leave(cached_frame* full, std::size_t index) noexcept {
   if (!reserve(magazine_bytes(index))) return free_frames(full, index);
   if (!put(full, shelves_[index])) return;
-  // ORDER: acquire, pairs with the store in set_decay(): the clock is whole.
+  // ORDER: acquire, pairs with the store in set_decay(): the clock is complete.
   const clock_source* const own = time_.load(std::memory_order_acquire);
   static_cast<void>(maintain((own ? *own : steady_clock()).now()));
 }
 
-// Whether it is time to look after the house.
+// Whether the decay must run now.
 bool frame_depot::put(cached_frame* full, shelf& to) noexcept {
   cached_frame* const rest = full->next;
   locked guard(to.lock);
@@ -71,7 +71,7 @@ std::size_t frame_depot::trim() noexcept {
 
 // --- decay
 
-// Null when what was not needed is gone: the next period of this shelf begins.
+// Null: no unneeded magazine is left, and the next period of this shelf begins.
 frame_depot::magazine* frame_depot::pop_unneeded(shelf& source) noexcept {
   locked guard(source.lock);
   if (source.lowest == 0) {
@@ -84,7 +84,7 @@ frame_depot::magazine* frame_depot::pop_unneeded(shelf& source) noexcept {
   return popped;
 }
 
-// False: there is more of it.
+// False: there are more.
 bool frame_depot::release_unneeded() noexcept {
   std::size_t released = 0;
   for (; next_shelf_ <= frame_classes; ++next_shelf_) {
@@ -108,14 +108,14 @@ duration frame_depot::maintain(time_point now) noexcept {
 }
 
 void frame_depot::set_decay(duration period, const clock_source& time) noexcept {
-  // ORDER: release, pairs with the load in leave(): the clock is whole.
+  // ORDER: release, pairs with the load in leave(): the clock is complete.
   time_.store(&time, std::memory_order_release);
   // ORDER: relaxed, pairs with nothing: numbers, each used by itself.
   decay_.store(period.count(), std::memory_order_relaxed);
   set_due(deadline_after(time.now(), period));
 }
 
-// When to try the lock; what it guards is looked at under it.
+// The time to try the lock. The guarded state is checked under the lock.
 void frame_depot::set_due(time_point due) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint.
   due_.store(due.time_since_epoch().count(), std::memory_order_relaxed);

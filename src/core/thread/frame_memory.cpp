@@ -13,22 +13,22 @@ namespace {
 
 using namespace detail;
 
-// The news of each thread begins with a number of its own (housekeeping.hpp).
+// The generation of each thread begins with a number of its own (housekeeping.hpp).
 constexpr std::uint64_t generations_per_thread = std::uint64_t{1} << 32;
 constinit atomic<std::uint64_t> next_generation{generations_per_thread};
 
-// The whole of a thread's frame memory; the bins come first, they are all that the inline code sees.
+// The frame memory of a thread. The bins are first: the inline code uses nothing else.
 //
-// A bin without frames may be closed: it has no free places, so the first frame that comes back takes the slow path. If
-// a look finds that the store keeps nothing, it closes all bins, and that first frame is news.
+// An empty bin may be closed: it has no free places, so the next freed frame takes the slow path. If a reclaim finds
+// that the store caches nothing, it closes all bins, and the next freed frame changes the generation.
 struct frame_store : frame_bins {
   std::uint64_t misses = 0;
   thread_exit_hook at_exit{};
-  time_point period_begin = time_point::max();  // when a period of decay began; max(): none has
+  time_point period_begin = time_point::max();  // the begin of the period of decay; max(): none has begun
   std::uint64_t hits_before[frame_classes + 1]{};
 };
 
-// The bins of a thread that keeps no frames: it has ended, or a memory_source is set. They are empty and have no free
+// The bins of a thread that caches no frames: it has ended, or a memory_source is set. They are empty and have no free
 // places, so every call takes the slow path. Shared by all threads, never written.
 constinit frame_bins no_store{};
 
@@ -54,7 +54,7 @@ void free_loaded(frame_bin& bin, std::size_t index) noexcept {
   bin.free_places = 0;
 }
 
-// The loaded magazine is empty. Takes the first frame of another, which is loaded then.
+// The loaded magazine is empty. Loads another one, and takes its first frame.
 cached_frame* load_magazine(frame_bin& bin, std::size_t index) noexcept {
   cached_frame* const full = bin.full ? std::exchange(bin.full, nullptr) : frame_depot::shared().take(index);
   if (!full) return nullptr;
@@ -71,7 +71,7 @@ void unload_magazine(frame_bin& bin, std::size_t index) noexcept {
   bin.free_places = magazine_frames(index);
 }
 
-// For others, if they are many.
+// Leaves a full magazine to other threads, and frees the rest.
 void give_up(frame_bin& bin, std::size_t index) noexcept {
   if (bin.full) frame_depot::shared().leave(std::exchange(bin.full, nullptr), index);
   free_loaded(bin, index);
@@ -90,9 +90,10 @@ void close(frame_store& empty) noexcept {
   empty.period_begin = time_point::max();
 }
 
-// Gives up the frames of sizes that the thread took none of for a period. In what time the next one ends.
+// Gives up the frames of each size that the thread did not use for a period. Returns the time until the end of the next
+// period.
 duration decay_of(frame_store& store, time_point now, duration period) noexcept {
-  const bool begins = now < store.period_begin;  // the first one, or by another clock
+  const bool begins = now < store.period_begin;  // the first period, or by another clock
   if (!begins && now - store.period_begin < period) return period - (now - store.period_begin);
   for (std::size_t index = 1; index <= frame_classes; ++index) {
     frame_bin& bin = store.bins[index];
@@ -106,8 +107,8 @@ duration decay_of(frame_store& store, time_point now, duration period) noexcept 
   return period;
 }
 
-// Null when there is no memory for it, or nobody to end it: then frames go to the heap, for as long as that lasts.
-// Null for good if a memory_source is set.
+// Returns null without memory, or if it could not be destroyed at the end of the thread: then frames use the heap for
+// the present. Returns null for ever if a memory_source is set.
 frame_store* make_store() noexcept {
   if (!keeps_released_memory()) {
     set_current_slot(thread_slot::frame_memory, &no_store);
@@ -120,7 +121,7 @@ frame_store* make_store() noexcept {
     delete store;
     return nullptr;
   }
-  // ORDER: relaxed, pairs with nothing: a number that nobody else gets.
+  // ORDER: relaxed, pairs with nothing: a unique number.
   this_thread().frame_generation = next_generation.fetch_add(generations_per_thread, std::memory_order_relaxed);
   set_current_slot(thread_slot::frame_memory, static_cast<frame_bins*>(store));
   return store;

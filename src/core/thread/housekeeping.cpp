@@ -9,7 +9,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// With nothing to come back for, a thread that knows the time all the same looks as often: depots are shared.
+// If nothing is due, a thread that reads the clock anyway reclaims this often, because depots are shared.
 constexpr std::chrono::seconds check_interval{1};
 
 }  // namespace
@@ -17,12 +17,12 @@ constexpr std::chrono::seconds check_interval{1};
 constinit reclaim_policy process_reclaim_policy;
 
 void register_housekeeper(const housekeeper& registered) noexcept {
-  // ORDER: release, pairs with the loads in news() and look().
+  // ORDER: release, pairs with the loads in generation() and reclaim().
   process_reclaim_policy.registered.store(&registered, std::memory_order_release);
 }
 
 void bump_policy_version() noexcept {
-  // ORDER: relaxed, pairs with the load in news().
+  // ORDER: relaxed, pairs with the load in generation().
   process_reclaim_policy.version.fetch_add(1, std::memory_order_relaxed);
 }
 

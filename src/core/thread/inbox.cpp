@@ -4,7 +4,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-static_assert(alignof(runnable) > 2, "the address of a runnable is none of the marks");
+static_assert(alignof(runnable) > 2, "the address of a runnable differs from the marks");
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void inbox::nudge() noexcept {
 }
 
 runnable* inbox::take() noexcept {
-  // ORDER: relaxed, pairs with nothing: what is missed here makes sleep() fail.
+  // ORDER: relaxed, pairs with nothing: a post that this load misses makes sleep() fail.
   if (word_.load(std::memory_order_relaxed) == empty) return nullptr;
   // ORDER: acquire, pairs with the compare-exchange in post() and nudge().
   word taken = word_.exchange(empty, std::memory_order_acquire);
@@ -48,14 +48,14 @@ runnable* inbox::take() noexcept {
 
 bool inbox::begin_sleep() noexcept {
   word expected = empty;
-  // ORDER: release, pairs with the compare-exchange in post() and nudge(): the last park() ended before this is seen;
-  // relaxed on failure: what came is taken next.
+  // ORDER: release, pairs with the compare-exchange in post() and nudge(): the last park() ended before the
+  // announcement is visible; relaxed on failure: the owner takes next.
   return word_.compare_exchange_strong(expected, asleep, std::memory_order_release, std::memory_order_relaxed);
 }
 
 bool inbox::end_sleep() noexcept {
   word expected = asleep;
-  // ORDER: relaxed, pairs with nothing: nobody has seen it; or, on failure, the wake brings what there is to see.
+  // ORDER: relaxed, pairs with nothing: no thread has replaced it; or, on failure, the wake orders the rest.
   if (word_.compare_exchange_strong(expected, empty, std::memory_order_relaxed, std::memory_order_relaxed))
     return false;
   parker_->await_wake();

@@ -11,7 +11,7 @@ run_queue::~run_queue() {
   if (ring_ != &only_) delete[] ring_;
 }
 
-// Looks how far the array goes by now.
+// Computes the limit. Whether the array has a free slot.
 bool run_queue::update_limit() noexcept {
   limit_ = first_overflow_ ? tail_ : head_ + mask_ + 1;
   return tail_ != limit_;
@@ -31,7 +31,7 @@ std::coroutine_handle<> run_queue::pop_overflow() noexcept {
   return first.handle;
 }
 
-// What stands behind the array moves up, as far as there is room. Whether anything stands in the array then.
+// Moves entries of the overflow list into the array, as far as it has space. Whether the array has an entry then.
 bool run_queue::refill() noexcept {
   while (first_overflow_ && tail_ - head_ <= mask_) at(tail_++) = pop_overflow();
   return head_ != tail_;

@@ -8,7 +8,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// Of positions that move while they are read, so that the later one may have been read first.
+// The distance of two positions that move while they are read, so the later one may have been read first.
 std::size_t distance(std::size_t from, std::size_t to) noexcept { return from < to ? to - from : 0; }
 
 }  // namespace
@@ -40,7 +40,7 @@ bool stealable_queue::grow() noexcept {
   if (!ring) return false;
   locked guard(thieves_);
   for (std::size_t index = own(head_), end = own(tail_); index != end; ++index) {
-    // ORDER: relaxed, pairs with the load in taken(): the mutex publishes the new array.
+    // ORDER: relaxed, pairs with the load in load(): the mutex publishes the new array.
     ring[index & (capacity - 1)].store(load(index), std::memory_order_relaxed);
   }
   delete[] ring_;
@@ -65,10 +65,10 @@ std::coroutine_handle<> stealable_queue::pop_overflow() noexcept {
   return first.handle;
 }
 
-// The owner has taken `at`, by its own reckoning, and found that a hole begins there, or before.
+// The owner has taken `index`, and has found that a hole begins there, or before.
 std::coroutine_handle<> stealable_queue::pop_at_hole(std::size_t index) noexcept {
   locked guard(thieves_);
-  // A thief that came too late for this entry has moved the hole behind it.
+  // A thief that was too late for this entry has moved the hole behind it.
   if (index < own(hole_from_)) return load(index);
   // ORDER: relaxed, pairs with the load in pop(): of the same thread; thieves read it under the mutex.
   hole_from_.store(none, std::memory_order_relaxed);
@@ -114,17 +114,17 @@ std::size_t stealable_queue::steal(std::span<std::coroutine_handle<>> into, std:
   return count;
 }
 
-// Under the mutex: makes the hole begin `count` before `end`, where it begins now, or where it is to end. Gives how
-// many entries that gains, for the owner may be faster.
+// Called under the mutex. Makes the hole begin `count` before `end`, where the hole begins now, or where a new one
+// shall end. Returns the number of stolen entries, because the owner may be faster.
 std::size_t stealable_queue::dig(std::size_t end, std::size_t count) noexcept {
   const bool is_new = own(hole_from_) == none;
   // ORDER: relaxed, pairs with the load in pop(): the fences of both order it.
   hole_from_.store(end - count, std::memory_order_relaxed);
   heavy_fence();
-  // ORDER: relaxed, pairs with the store in pop(): what is before it is popped, or will be decided under the mutex.
+  // ORDER: relaxed, pairs with the store in pop(): the entries before it are popped, or decided under the mutex.
   const std::size_t begin = std::max(end - count, head_.load(std::memory_order_relaxed));
   const bool has_gained = begin < end;
-  // ORDER: relaxed, pairs with the load in pop(): the owner that saw it further ahead comes for the mutex.
+  // ORDER: relaxed, pairs with the load in pop(): an owner that read the earlier beginning locks the mutex.
   hole_from_.store(has_gained ? begin : is_new ? none : end, std::memory_order_relaxed);
   // ORDER: relaxed, pairs with the loads under the mutex.
   if (is_new) hole_to_.store(end, std::memory_order_relaxed);

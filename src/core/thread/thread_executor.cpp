@@ -8,12 +8,12 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// Where a plain thread has its driver, until it ends.
+// The driver of a plain thread, until the thread ends.
 struct thread_driver : thread_exit_hook {
   driver_slot slot{{steady_clock(), true}, "a thread", nullptr};
 };
 
-// What is in the slot of a thread that has ended.
+// The value of the slot of a thread that has ended.
 constinit char ended = 0;
 
 thread_driver* own_driver() noexcept {
@@ -26,7 +26,7 @@ void end_driver(thread_exit_hook& self) noexcept {
   delete static_cast<thread_driver*>(&self);
 }
 
-// Null: it cannot be made.
+// Returns null if it cannot be created.
 thread_driver* make_place() noexcept {
   if (in_current_slot<thread_slot::driver>() == &ended) return nullptr;
   auto* created = new (std::nothrow) thread_driver{{&end_driver}};

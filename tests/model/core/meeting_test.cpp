@@ -60,7 +60,7 @@ void a_ring_of_meetings(execution& run) {
                : i == 1 ? "1 and 2"
                         : "2 and 0",
                [&, i] {
-                 if (won(Meet(ring[i], ring[(i + 1) % 3]).one)) ++meetings;
+                 if (won(Meet(ring[i], ring[(i + 1) % 3]).first)) ++meetings;
                });
   }
   run.join();

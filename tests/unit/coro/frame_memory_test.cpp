@@ -278,7 +278,7 @@ TEST_CASE("a house that had nothing to do looks again when its thread keeps fram
     CHECK(keeps.reclaim_if_due(unknown) == time.now() + 1s);
     time.advance(1s);
     CHECK(keeps.reclaim_if_due(unknown) == time.now());  // nobody has told the time
-    keeps.ask();
+    keeps.expect_due();
     CHECK(keeps.reclaim_if_due(unknown) == time_point::max());
     CHECK(frame_memory_usage().held == 0);
   }

@@ -1,4 +1,4 @@
-// The state that all houses of the process share (housekeeping.hpp).
+// The state that all memory_reclaimers of the process share (housekeeping.hpp).
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 
@@ -6,12 +6,12 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct housekeeper;
 
-// The terms of a decay have changed: each house looks once.
+// Makes each memory_reclaimer of the process reclaim once. Called after a change of the decay.
 void bump_policy_version() noexcept;
 
-// What all houses of the process go by.
+// The policy of all memory_reclaimers.
 struct reclaim_policy {
-  atomic<std::uint64_t> version{0};  // how often they have changed
+  atomic<std::uint64_t> version{0};  // the number of changes
   atomic<const housekeeper*> registered{nullptr};
 };
 extern reclaim_policy process_reclaim_policy;

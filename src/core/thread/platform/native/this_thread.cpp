@@ -1,4 +1,4 @@
-// A thread's own state, where code on any stack runs on the thread itself.
+// The state of a thread, if code on any stack runs on the thread itself.
 #include "core/thread/unloading.hpp"
 
 #include <hocket/base/seam/atomic.hpp>
@@ -25,8 +25,8 @@ thread_state& this_thread() noexcept {
 
 namespace {
 
-// The loader calls such functions before what destroys static objects. (At the end of a program it is the other way
-// round.)
+// The loader calls such functions before the destructors of static objects. (At the end of a program the order is
+// reversed.)
 constinit atomic<bool> unloaded{false};
 [[gnu::destructor]] void begin_to_unload() noexcept {
   // ORDER: relaxed, pairs with the load in unloading().
@@ -36,7 +36,8 @@ constinit atomic<bool> unloaded{false};
 }  // namespace
 
 bool unloading() noexcept {
-  // ORDER: relaxed, pairs with nothing: who unloads the library sees its own store, and nobody else is in there.
+  // ORDER: relaxed, pairs with nothing: the unloading thread reads its own store, and no other thread runs code of the
+  // library.
   return unloaded.load(std::memory_order_relaxed);
 }
 
