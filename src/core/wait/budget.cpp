@@ -12,8 +12,8 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
-// Stands in the queue for a task that pauses. A coroutine, and not a frame made by hand: it is rare, and right in every
-// mode and on every compiler.
+// The entry of a paused task in the queue. A coroutine, not a hand-made frame: it is rare, and correct in every mode
+// and with every compiler.
 struct late_start {
   struct promise_type;
   using handle_type = std::coroutine_handle<promise_type>;
@@ -25,7 +25,7 @@ struct late_start {
     std::suspend_always initial_suspend() noexcept { return {}; }
     struct last {
       static constexpr bool await_ready() noexcept { return false; }
-      // The frame is gone before anybody goes on.
+      // The frame is destroyed before the next coroutine runs.
       std::coroutine_handle<> await_suspend(handle_type self) const noexcept {
         const std::coroutine_handle<> next = self.promise().next;
         self.destroy();
@@ -61,7 +61,7 @@ late_start begin_later(void* wait, begin_after_pause begin, context* ctx) {
   if (std::coroutine_handle<> next = begin(wait)) promise->next = next;
 }
 
-// Where the running coroutine is queued: any worker of a pool may take one that migrates.
+// The queue of the running coroutine: any worker of a pool may take a coroutine that migrates.
 executor& own_queue(const thread_state& thread) noexcept {
   const strand_state* const self = thread.ctx ? thread.ctx->strand() : nullptr;
   return thread.binding.pool && self && self->migrates() ? *thread.binding.pool : *thread.binding.running_on;

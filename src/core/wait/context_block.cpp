@@ -8,14 +8,14 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// The own context of the fiber that runs; null where no fiber does.
+// The own context of the running fiber; null outside of fibers.
 context* own_context_of_fiber() noexcept {
   strand_state* self = current_context().strand();
   const bool own = self && self->kind() == coroutine_kind::fiber && self == &current_context();
   return own && !this_thread().eager ? self : nullptr;
 }
 
-// What still has the context of code that has ended finds there what is outside.
+// Code that still uses the ended context finds the outer state there.
 void give_back(context& inner, const context& outer) noexcept {
   inner.change({outer.stop(), outer.deadline(), outer.bindings()});
 }
@@ -51,7 +51,7 @@ void context_entry::enter(coroutine_header& task) noexcept {
   before_ = std::exchange(this_thread().ctx, inner_.get());
 }
 
-// A task that is destroyed where it waits leaves the current context alone: that is somebody else's.
+// A task that is destroyed while it waits does not change the current context, which belongs to other code.
 void context_entry::leave() noexcept {
   header_->ctx = outer_;
   give_back(*inner_, *outer_);

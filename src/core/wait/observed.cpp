@@ -1,21 +1,21 @@
-// The observers of the process, and how they are told.
+// The observers of the process, and their notification.
 //
-// Each installed observer has a *seat*. A seat is never freed, so an event may touch it at any time:
+// Each installed observer has an *observer_slot*. A slot is never freed, so an event may touch it at any time:
 //
 //   event                                     remove_observer()
 //   1. inside += 1                            1. watcher = null
-//   2. read watcher: null: nobody sits here   2. wait until inside is the number of its own visits
-//   3. call it                                3. the seat is free for others
+//   2. read watcher; null: the slot is empty  2. wait until inside is the number of its own visits
+//   3. call it                                3. the slot is free for others
 //   4. inside -= 1
-//   5. read watcher: null: wake a waiting removal
+//   5. read watcher; null: wake a waiting removal
 //
 // Each side writes one word and then reads the other's, in one total order (seq_cst). If an event reads the observer in
-// its step 2, then the removal counts it. If a removal counts a visit, then that visit finds null in its step 5 and
-// wakes the removal. Events that begin later find null before step 1, so a removal does not starve.
+// its step 2, then the removal counts the visit. If a removal counts a visit, then that visit reads null in its step 5
+// and wakes the removal. Later events read null before step 1, so a removal does not starve.
 //
-// *A callback removes its own observer* and would wait for itself. Prevented by the list of the visits that a thread is
-// in: the removal does not wait for those. *A seat is used again while a removal waits for it*: the removal would wait
-// for the next observer's callbacks. Prevented by `taken`, which the removal gives up last.
+// *A callback removes its own observer*: the removal would wait for itself. Prevented by the list of the visits of each
+// thread: the removal does not wait for its own. *A slot is used again while a removal waits for it*: the removal would
+// wait for the next observer's callbacks. Prevented by `taken`, which the removal clears last.
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/thread/seam/current.hpp>
@@ -42,7 +42,7 @@ struct observer_slot {
   atomic<observer*> watcher{nullptr};
   atomic<std::uint32_t> inside{0};       // visits under way
   atomic<observer_slot*> next{nullptr};  // written once
-  atomic<bool> taken{false};  // guarded by `seating`; an atomic, as all static state must be under the model checker
+  atomic<bool> taken{false};  // guarded by slots_mutex; an atomic, as all static state must be under the model checker
 };
 
 namespace {
@@ -50,12 +50,12 @@ namespace {
 constinit observer_slot first_slot;
 constinit thread_mutex slots_mutex;  // held by installs and removals
 
-// ORDER: acquire, pairs with the store in append_seat(): the seat is whole.
+// ORDER: acquire, pairs with the store in append_slot(): the slot is complete.
 observer_slot* next_slot(const observer_slot& slot) noexcept { return slot.next.load(std::memory_order_acquire); }
 
 }  // namespace
 
-// A thread that is in a seat, and perhaps in a callback.
+// The visit of a slot by a thread, perhaps in a callback.
 struct observer_visit {
   explicit observer_visit(observer_slot& slot) noexcept : slot_(slot), outer_(this_thread().visit) {
     this_thread().visit = this;
@@ -75,7 +75,7 @@ struct observer_visit {
     if (!slot_.watcher.load(std::memory_order_seq_cst)) futex_wake_all(slot_.inside);
   }
 
-  // How many visits of this seat the thread is in.
+  // The number of visits of this slot by the thread.
   static std::uint32_t of_this_thread(const observer_slot& slot) noexcept {
     std::uint32_t count = 0;
     for (const observer_visit* visit = this_thread().visit; visit; visit = visit->outer_)
@@ -104,7 +104,7 @@ void for_each_observer(Notify notify) noexcept {
 
 // The next three: under the lock.
 
-// Null: it is not installed.
+// Returns null if it is not installed.
 observer_slot* find_slot(const observer& watcher) noexcept {
   for (observer_slot* slot = &first_slot; slot; slot = next_slot(*slot)) {
     // ORDER: relaxed, pairs with nothing: it is written under the lock.
@@ -115,7 +115,7 @@ observer_slot* find_slot(const observer& watcher) noexcept {
 
 observer_slot& append_slot(observer_slot& last) {
   observer_slot* const created = new observer_slot;
-  // ORDER: release, pairs with the load in seat_after(): the seat is whole.
+  // ORDER: release, pairs with the load in next_slot(): the slot is complete.
   last.next.store(created, std::memory_order_release);
   return *created;
 }
@@ -131,7 +131,7 @@ observer_slot& find_free_slot() {
 void await_end_of_visits(observer_slot& slot) noexcept {
   const std::uint32_t own = observer_visit::of_this_thread(slot);
   for (;;) {
-    // ORDER: seq_cst, forbids that it is made before the store in take_from_seat(); acquires what the callbacks did.
+    // ORDER: seq_cst, forbids that it is made before the store in clear_slot(); acquires what the callbacks did.
     const std::uint32_t inside = slot.inside.load(std::memory_order_seq_cst);
     if (inside == own) return;
     futex_wait(slot.inside, inside);

@@ -1,4 +1,4 @@
-// A wait as others see it: a dump, while the threads stand still, and observers.
+// A wait as dumps, while the threads are stopped, and observers see it.
 #include <hocket/core/context.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
@@ -16,7 +16,7 @@ namespace detail { namespace {
 
 // An observed wake queues this frame in place of the coroutine. The frame calls resumed(), then resumes the coroutine.
 // The resume loop could not do that: a handle may belong to a nested task, a fiber's proxy, or a foreign coroutine
-// without a header, so it does not tell the coroutine's id. The waking thread knows the id. The frame has a header,
+// without a header, so it does not have the coroutine's id. The waking thread knows the id. The frame has a header,
 // like a coroutine of hocket's.
 struct announced_resume {
   struct promise_type : coroutine_header {
@@ -24,7 +24,7 @@ struct announced_resume {
       kind = coroutine_kind::root;
       ctx = &ctx_of_wait;
     }
-    // Frees the frame first: the resumed coroutine may end the executor, and nobody else would free it.
+    // Frees the frame first, because the resumed coroutine may end the executor.
     struct end {
       static bool await_ready() noexcept { return false; }
       static std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
@@ -62,7 +62,7 @@ announced_resume announce_resume(std::coroutine_handle<>, coroutine_id id, conte
 
 namespace primitive {
 
-// Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
+// Out of line, so that an unobserved wait pays nothing for them (tests/counts).
 void suspension::notify_suspended() noexcept {
   const coroutine_id id = observed_as();
   if (handle) handle = detail::suspend_slots(*ctx_, handle);
@@ -86,7 +86,7 @@ bool suspension::notify_committed() noexcept {
   return true;
 }
 
-// Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
+// The coroutine of the events: the scheduled one as a whole, whichever of its frames waits.
 coroutine_id suspension::observed_as() const noexcept {
   const detail::strand_state* const whole = ctx_->coroutine();
   return whole ? whole->id() : coroutine_id(handle.address());
@@ -95,7 +95,7 @@ coroutine_id suspension::observed_as() const noexcept {
 const wait_source* suspension::first_source() const noexcept { return first_ ? first_->source_ : nullptr; }
 
 const wait_source* suspension::awaited() const noexcept {
-  // ORDER: relaxed, pairs with the stores in keep() and post_kept(): a mark.
+  // ORDER: relaxed, pairs with the stores in defer() and post_deferred(): a mark.
   return decided() ? deferred_by_.load(std::memory_order_relaxed) : first_source();
 }
 

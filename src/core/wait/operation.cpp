@@ -11,7 +11,7 @@ void throw_roomless() { throw std::bad_alloc(); }
 
 namespace {
 
-// True: the wait itself has timed out, or its coroutine was cancelled for a deadline that a manager keeps.
+// Whether the wait itself has timed out, or a manager has cancelled its coroutine for a deadline.
 bool was_too_late(wait_end cause) noexcept {
   const stop_source* const stop = current_context().stop();
   return cause == wait_end::timed_out || (stop && stop->timed_out());

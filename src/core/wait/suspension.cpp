@@ -37,7 +37,7 @@ waiter& grant::defer(const wait_source& source) noexcept {
   waiter& entry = *std::exchange(entry_, nullptr);
   suspension& wait = *entry.wait_;
   if (!is_deferred_) wait.release_other_registrations();
-  // ORDER: relaxed, pairs with the load in awaited(): a mark for those who look; the source outlives the wait.
+  // ORDER: relaxed, pairs with the load in awaited(): a mark for dumps; the source outlives the wait.
   wait.deferred_by_.store(&source, std::memory_order_relaxed);
   return entry;
 }
@@ -106,7 +106,7 @@ bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
   return true;
 }
 
-// Without a registration nobody else knows the claim, so this one cannot be decided by others.
+// Without a registration no other party knows this claim, so only the other one must be claimed.
 grant suspension::meet(waiter& entry, wait_source& source, waiter& other) noexcept {
   if (!first_) {
     grant met = other.claim();
@@ -126,7 +126,7 @@ bool suspension::stopped_before() const noexcept {
   return source && source->requested() > ignore_;
 }
 
-// What is shown of a coroutine that waits. From here on another thread may show it, too.
+// Publishes the wait for dumps. From now on a dump by another thread may show it.
 void suspension::begin_observed_wait() noexcept {
   if (strand_state* self = ctx_->strand()) self->waits(*this);
   if (observed()) [[unlikely]]
@@ -162,7 +162,7 @@ void suspension::watch_stop(stop_source& source) noexcept {
   if (requested == stop_level::none) [[likely]]
     return;
   stop_ = nullptr;
-  // The wait is not committed, so whatever the answer, commit() lets go of the rest.
+  // The wait is not committed, so commit() releases the rest in either case.
   [[maybe_unused]] settlement outcome = claim_.settle(end_of(requested));
   [[maybe_unused]] bool last = claim_.drop();
 }
@@ -193,7 +193,7 @@ bool suspension::commit_first(waiter& entry, wait_source& source) noexcept {
   return true;
 }
 
-// A stop has come in between. No other party knows the wait yet, so commit() may begin anew, and finds the stop.
+// A stop was requested meanwhile. No other party knows the wait yet, so commit() may begin again, and finds the stop.
 bool suspension::take_commit_back() noexcept {
   stop_ = nullptr;
   std::exchange(first_, nullptr)->wait_ = nullptr;
@@ -201,7 +201,8 @@ bool suspension::take_commit_back() noexcept {
   return false;
 }
 
-// Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
+// The wait was decided before the coroutine was suspended. The coroutine continues, unless another party still holds the
+// wait; then that party posts it.
 bool suspension::continue_at_once(bool was_announced, const waiter* unlisted) noexcept {
   if (strand_state* self = ctx_->strand()) self->waits(*this);
   if (!claim_.drop(1 + detach_all(unlisted))) return true;
@@ -249,7 +250,7 @@ wait_room* wait_room::open(std::coroutine_handle<> coroutine, const wait_options
 
 namespace primitive {
 
-// --- suspension: the side of whoever ends it
+// --- suspension: the side of the party that ends it
 
 void suspension::post() noexcept {
   if (observed()) [[unlikely]]
@@ -343,13 +344,13 @@ void suspension::release_other_registrations() noexcept {
 
 // Drops the last hold of the grant.
 void suspension::post_deferred() noexcept {
-  // ORDER: relaxed, pairs with the load in awaited(): see keep().
+  // ORDER: relaxed, pairs with the load in awaited(): see defer().
   deferred_by_.store(nullptr, std::memory_order_relaxed);
   conclude(settlement::lost, nullptr);
 }
 
-// Takes every registration but `except` back. Returns how many holds that frees: a registration that cannot be taken
-// back has been popped by its source, which drops the hold itself.
+// Detaches every registration but `except`. Returns the number of freed holds. If a registration cannot be detached, its
+// source has popped it, and drops the hold itself.
 std::uint32_t suspension::detach_all(const void* except) noexcept {
   std::uint32_t freed = 0;
   for (waiter* entry = first_; entry;) {
@@ -364,7 +365,7 @@ std::uint32_t suspension::detach_all(const void* except) noexcept {
   return freed;
 }
 
-// A source that popped the registration `self` is done with it.
+// Called by a source that has popped the registration `self`, as its last step.
 void suspension::conclude(settlement outcome, const void* self) noexcept {
   std::uint32_t holds = 1 + (outcome == settlement::won ? detach_all(self) : 0);
   if (claim_.drop(holds)) post();
@@ -375,7 +376,7 @@ void suspension::on_stop(stop_node& self, stop_level level) noexcept {
   wait.conclude(wait.claim_.settle(end_of(level)), &self);
 }
 
-// What stays with its thread may wait at what is for one thread only.
+// A coroutine that stays on its thread may wait at an unsync primitive.
 bool suspension::alarm_may_leave(const timer_node& self, const executor& home) noexcept {
   return static_cast<const suspension&>(self).home != &home;
 }
@@ -385,7 +386,7 @@ bool waiter::resumes_on(const executor& executor) const noexcept { return wait_-
 constinit const timer_kind suspension::alarm_kind{&suspension::on_alarm, &suspension::alarm_may_leave,
                                                   &suspension::alarm_prefetch};
 
-// A node is given back when the wait is decided.
+// A node is returned after the wait is decided.
 void suspension::on_alarm(timer_node& self, timer_call why) noexcept {
   auto& wait = static_cast<suspension&>(self);
   const bool rings = why == timer_call::due;

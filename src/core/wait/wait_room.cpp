@@ -4,7 +4,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// AddressSanitizer then sees the use of a room after the wait.
+// AddressSanitizer then finds the use of a room after the wait.
 constexpr bool keeps_rooms = sanitizer != sanitizer_kind::asan;
 
 wait_end wait_room::finish() noexcept {

@@ -9,8 +9,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
-// On a worker of a pool, where the queue is not the thread's own, or has to look for room. The usual case is a leaf: it
-// saves no registers.
+// For a worker of a pool, if the queue is not the thread's own, or the limit must be computed again. The usual case is
+// a leaf function: it saves no registers.
 bool yield::awaiter::queue(thread_state& thread, std::coroutine_handle<> handle) noexcept {
   stealable_queue* const stealable = thread.binding.stealable;
   const strand_state* const self = ctx_ ? ctx_->strand() : nullptr;

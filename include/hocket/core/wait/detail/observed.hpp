@@ -1,4 +1,4 @@
-// What observers are told of a wait (core/observer.hpp), beside seam/observed.hpp.
+// The events of a wait for observers (core/observer.hpp), beside seam/observed.hpp.
 #pragma once
 #include <hocket/core/wait/seam/observed.hpp>
 

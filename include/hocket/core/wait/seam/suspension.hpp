@@ -32,15 +32,15 @@
 //      decided, because that alarm fires on detach (core/thread/seam/timer.hpp).
 //      Lock order: the mutexes of stop sources and of timers are taken under the lock of a primitive. The reverse never
 //      happens, because stop sources and timers fire without a lock.
-//   5. await_resume: suspension.finish() tells how the wait ended. `granted` hands the resource to the caller.
+//   5. await_resume: suspension.finish() returns the end of the wait. `granted` hands the resource to the caller.
 //   6. ~waiter: granted but never finished (the coroutine was destroyed before it ran): wait_source::pass_on().
 //
 // An awaiter declares its suspension before its waiters: these ask it when they are destroyed.
 //
 // Hazards. *A loser touches freed memory*: every registration holds the claim; the last holder posts (claim.hpp).
 // *A primitive's lock is taken under another's*: detach() is called with no lock held. So the post unlinks the other
-// registrations, and the claim does not. *The winner reads registrations that are being made*: it is told `early` and
-// leaves that to the registrar. *A lost wake-up*: a registration is visible only under its source's lock, and the
+// registrations, and the claim does not. *The winner reads registrations that are being made*: it learns `early`, and
+// the registrar detaches them. *A lost wake-up*: a registration is visible only under its source's lock, and the
 // source changes its state under that lock.
 #pragma once
 #include <hocket/base/seam/call_site.hpp>
@@ -85,7 +85,7 @@ struct wait_options {
   wait_options(time_point deadline, duration time, stop_level ignored, call_site place) noexcept
       : until(deadline), within(time), ignore(ignored), at(place) {}
   wait_options(const no_options& plain) noexcept : at(plain.at) {}
-  // One by one, and so out of registers: words that were just written and are copied in pairs wait for the cache.
+  // Copies member by member: a 16-byte load of two just-written words defeats store forwarding (decision 020).
   wait_options(const wait_options& other) noexcept : wait_options(other.until, other.within, other.ignore, other.at) {}
   wait_options& operator=(const wait_options&) = default;
 
@@ -136,7 +136,7 @@ class waiter : public detail::list_node {
   // waiter must not be touched again.
   [[nodiscard]] grant claim_popped() noexcept;
 
-  // The grant that keep() left in the waiter. For conditions, also after a lost claim: a condition returns false from
+  // The grant that defer() stored in the waiter. For conditions, also after a lost claim: a condition returns false from
   // detach(), because the mutex must be reacquired. Then the condition owns this grant.
   [[nodiscard]] grant deferred() noexcept;
 
@@ -144,7 +144,7 @@ class waiter : public detail::list_node {
   // enlisted, or took its resource.
   static std::size_t granted_of(const waiter* first) noexcept;
 
-  // Whether the waiting coroutine resumes on the thread of `one`. Only before the wait is over.
+  // Whether the waiting coroutine resumes on the thread of `executor`. Only before the wait is over.
   bool resumes_on(const executor& executor) const noexcept;
   // While the waiter is enlisted: prefetches the memory that its wake-up touches.
   void prefetch_wakeup() const noexcept;
@@ -178,7 +178,7 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
     if constexpr (detail::debug_checks) expect_over();
   }
 
-  // Registrar only. `whom` is null for a thread. Notes the current executor (which must exist) and context.
+  // Registrar only. `coroutine` is null for a thread. Notes the current executor (which must exist) and context.
   void arm(std::coroutine_handle<> coroutine, const detail::wait_options& options) noexcept;
   void arm(std::coroutine_handle<> coroutine, detail::no_options options = {}) noexcept;
 
@@ -204,7 +204,7 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   // Registrar only, after commit_first(), if `entry` was not linked. Returns what commit() would.
   [[nodiscard]] bool not_listed() noexcept { return continue_at_once(true, first_); }
 
-  // The coroutine itself, after it ran again: restores its context as the current one and tells how the wait ended.
+  // The coroutine itself, after it ran again: restores its context as the current one and returns the end of the wait.
   detail::wait_end finish() noexcept;
   bool finished() const noexcept { return finished_; }
 
@@ -215,7 +215,7 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
 
   // For those who look at a wait under way, on the thread of its executor: the first source it waits for, and where it
   // was asked for. Null: there is none; or the wait is decided, though perhaps not over, and the source may be gone.
-  // A source that keeps a grant is returned until the grant is posted.
+  // A source that deferred a grant is returned until the grant is posted.
   const wait_source* awaited() const noexcept;
   // It has one source, and no deadline; or it is decided, and what is awaited() is all that is missing.
   bool ends_only_by_grant() const noexcept;
@@ -281,7 +281,7 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   // How the claim was won, and how many holds the grant drops. Unused if the claim ended by a plain store.
   detail::settlement won_;
   std::uint8_t granted_holds_;
-  atomic<const wait_source*> deferred_by_{nullptr};  // the source that keeps the grant
+  atomic<const wait_source*> deferred_by_{nullptr};  // the source that deferred the grant
   waiter* first_;   // the registrations, last first; written by the registrar while registering
   waiter* winner_;  // written by the winning waiter before it drops its hold
   context* ctx_;

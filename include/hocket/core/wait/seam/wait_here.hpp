@@ -1,13 +1,13 @@
-// Waiting in code that cannot say await: a destructor that joins.
+// A wait in code that cannot use await: a destructor that joins.
 //
-// Code on a stack of its own can wait wherever it is: a fiber parks (stack_hooks.hpp), a plain thread blocks.
+// Code on a stack of its own can wait anywhere: a fiber parks (stack_hooks.hpp), a plain thread blocks.
 #pragma once
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/wait/seam/stack_hooks.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Awaits `what`. False: the caller runs neither on a fiber nor on a plain thread, and nothing was awaited.
+// Awaits `waited`. False: the caller runs neither on a fiber nor on a plain thread, and nothing was awaited.
 template <class Op, class Options>
 bool wait_here(operation<Op, Options> waited) {
   auto&& awaiter = get_awaiter(std::move(waited));
