@@ -24,8 +24,8 @@ struct stack_call {
   std::exception_ptr error{};
 };
 
-// The first frame on the other stack. A fiber that suspends in the call parks there and goes on there: its control
-// block knows a record, not a stack.
+// The first frame on the other stack. A fiber that suspends in the call parks and continues there: its control block
+// refers to a record, not to a stack.
 void enter_call(void* argument, void* from, void*) noexcept {
   auto& call = *static_cast<stack_call*>(argument);
   call.annotation.on_entry();
@@ -52,7 +52,7 @@ void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
   // Below the top, so that its stack pointer is on the stack from the first instruction on.
   void* record = machine::prepare(stack.top - 16, &enter_call, &call, stack.size() - 16);
   call.annotation.before_call();
-  signal_fence();  // who enumerates stacks finds a whole one
+  signal_fence();  // an enumeration of stacks finds a complete one
   calls = &call.called;
   static_cast<void>(machine::switch_to(record, nullptr));
   calls = call.called.outer;

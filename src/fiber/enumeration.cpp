@@ -1,22 +1,27 @@
-// Reads what fibers are made of while nobody runs. Which rule holds for a cell of kind fiber, in this order:
+// Enumerates the stacks of fibers while their threads are stopped.
 //
-//   the fiber has finished                       what it has returned lies between its frames' beginning and its record
-//   its record is null                           it runs, has resumed another, or is about to be stored (below)
-//   the record lies on its own stack             parked
-//   the record lies on no stack of a slab        packed: the record is the image
-//   else                                         parked in a call_on_stack: a chain of stacks
+// # Rules for a cell of kind fiber, in this order
 //
-// Packed is decided by the address, never by the flag, which a resume changes at another moment.
+//   the fiber has finished                       its result lies between the beginning of its frames and its record
+//   its record is null                           it runs, has resumed another, or its record is about to be stored
+//   (below) the record lies on its own stack             parked the record lies on no stack of a slab        packed:
+//   the record is the image otherwise                                    parked in a call_on_stack: a chain of stacks
 //
-// A null record. If a stopped thread's stack pointer is on the stack, or on the innermost one that it calls, the fiber
-// runs, and that stack is the caller's. Else it has resumed a raw coroutine, or its thread was stopped in a switch. The
-// coroutines that run on a thread are a chain: each raw one has the place from where it was resumed
-// (control_block.hpp), and the chain leads down to the thread's own stack. If such a place is on our stack, we are
-// parked there. If the chain has nothing, the depth is unknown.
+// The address decides "packed", never the flag, which a resume changes at another moment.
 //
-// The thread's own stack, and those that it has called itself, are known in the same way: from the chain, in which a
-// scheduled fiber's resumer is the thread's (fiber_thread::worker), and from its call_on_stack. Both values can be
-// stale: the new one may still be in a register (at -O0, too: machine.hpp). So the lowest candidate on the stack,
+// # A null record
+//
+// If the stack pointer of a stopped thread is on the stack, or on its innermost called stack, then the fiber runs, and
+// the caller scans that stack. Otherwise the fiber has resumed a raw coroutine, or its thread was stopped in a switch.
+// The coroutines of a thread form a chain: each raw one stores the place of its resume (control_block.hpp), and the
+// chain ends at the thread's own stack. If such a place is on our stack, the fiber is parked there. If the chain has no
+// such place, the depth is unknown.
+//
+// # The thread's own stack
+//
+// The thread's own stack, and the stacks that it has called itself, are found in the same way: by the chain, in which a
+// scheduled fiber's resumer is the thread's (fiber_thread::worker), and by its call_on_stack. Both values can be stale,
+// because the new value may still be in a register (at -O0, too: machine.hpp). So the lowest candidate on the stack,
 // registers included, is used.
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/forks.hpp>
@@ -58,7 +63,7 @@ control_block* block_on(bytes address) noexcept {
   return static_cast<control_block*>(cell_on(reinterpret_cast<std::uintptr_t>(address)));
 }
 
-// The fiber that has called the stack which `address` is on.
+// The fiber that has called the stack with `address`.
 control_block* caller_of_stack_at(bytes address) noexcept {
   control_block* found = nullptr;
   for_each_cell([&](void* cell, void*) {
@@ -70,22 +75,22 @@ control_block* caller_of_stack_at(bytes address) noexcept {
   return found;
 }
 
-// Whose frames are at `address`; null: the thread's own, or nobody's.
+// The fiber with the frames at `address`; null: the thread's own frames, or unused memory.
 control_block* fiber_at(bytes address) noexcept {
   control_block* const block = block_on(address);
   if (!block || is_fiber(*block)) return block;
   return caller_of_stack_at(address);
 }
 
-// Where the stack is parked, or a little below, from which `block` was resumed that runs on the thread: a raw coroutine
-// knows it itself, a scheduled fiber's thread does. Null: nobody knows.
+// The place, or a little below, where the resumer of `block` is parked. A raw coroutine stores it itself, a scheduled
+// fiber's thread stores it. Null: unknown.
 bytes resumer_of(const control_block& block, const stopped_thread& thread) noexcept {
   if (!(block.header.flags & fiber_flag::scheduled))
     return reinterpret_cast<bytes>(block.header.continuation.next) - machine::deepest_record;
   return thread.fibers ? static_cast<bytes>(static_cast<const fiber_thread*>(thread.fibers)->worker) : nullptr;
 }
 
-// Threads: a range of stopped_thread, or of what becomes one when it is looked at.
+// Threads: a range of stopped_thread, or of values that convert to it on access.
 template <class Threads>
 class enumeration {
  public:
@@ -103,14 +108,16 @@ class enumeration {
   }
 
  private:
-  static constexpr std::size_t longest_chain = 1'000'000;  // what is stored may be of the activation before: no circle
+  static constexpr std::size_t longest_chain =
+      1'000'000;  // bounds a circle: a stored place may be of an earlier activation
 
   void report(bytes low, bytes high, stack_part part) noexcept {
     if (low < high) visit_(argument_, {low, high, part});
   }
 
-  // Six lines of its frames. With two, a scan of 100,000 fibers takes 1.7 times as long; with nine, shallow frames take
-  // longer, and deep ones hardly less. A loop over the lines, which g++ 12 does not unroll, is slower than two lines.
+  // Prefetches six lines of its frames. With two, a scan of 100,000 fibers takes 1.7 times as long; with nine, shallow
+  // frames take longer, and deep ones hardly less. A loop over the lines, which g++ 12 does not unroll, is slower than
+  // two lines.
   static void prefetch_frames(const control_block& later) noexcept {
     if (!later.record) return;
     const auto record = static_cast<bytes>(later.record);
@@ -122,7 +129,7 @@ class enumeration {
     prefetch(record + 320);
   }
 
-  // Up to which a fiber's stack has roots: its frames, what it was made with, and the first words of its record.
+  // The end of the roots on a fiber's stack: its frames, its body, and the first words of its record.
   static bytes limit(const stack_ref& stack) noexcept {
     return reinterpret_cast<bytes>(&fiber_record::on(stack).calls);
   }
@@ -152,13 +159,13 @@ class enumeration {
     fatal(text.data(), "stop each thread that runs fibers, and pass its entry");
   }
 
-  // On a copied stack it may have been packed afterwards.
+  // On a copied stack the result may have been packed afterwards.
   void finished(const control_block& block, const stack_ref& stack) noexcept {
     if (block.record) return whole_image(*static_cast<stack_image*>(block.record), stack_part::finished);
     report(fiber_record::on(stack).base(), limit(stack), stack_part::finished);
   }
 
-  // The image ends with the fiber's record, whose first words are told.
+  // The image ends with the fiber's record; its first words are reported.
   static const fiber_record& record_in(stack_image& image) noexcept {
     return *static_cast<const fiber_record*>(image.find(image.top() - sizeof(fiber_record)));
   }
@@ -166,13 +173,13 @@ class enumeration {
     report(static_cast<bytes>(image.find(image.from())), reinterpret_cast<bytes>(&record_in(image).calls), part);
   }
 
-  // In a copied stack's the fiber may wait in a call, whose stack stays.
+  // With a copied stack the fiber may wait in a call; the called stack stays in place.
   void packed(const stack_ref& stack, stack_image& image) noexcept {
     whole_image(image, stack_part::packed);
     const auto record = static_cast<bytes>(image.record);
     if (record_in(image).calls && !is_on(stack, record)) called(record, record_in(image).calls, image);
   }
-  // Below the image's part: only the called stacks themselves.
+  // The called stacks below the part in the image.
   void called(bytes record, const called_stack* call, stack_image& image) noexcept {
     while (call) {
       call = static_cast<const called_stack*>(in_image(call, image));
@@ -187,7 +194,7 @@ class enumeration {
     return address >= image.from() && address < image.top() ? image.find(record) : record;
   }
 
-  // From the innermost called stack, which goes on at `at`, outward to the fiber's own.
+  // Reports the innermost called stack, which continues at `record`, and outward the fiber's own.
   void in_calls(const stack_ref& stack, bytes record, const called_stack* call) noexcept {
     for (; call; call = call->outer) {
       report(record, call->stack.top, stack_part::parked);
@@ -208,7 +215,7 @@ class enumeration {
     if (call) outer_calls(stack, *call);
   }
 
-  // The innermost called stack is told. A call that is about to begin has not left anything yet.
+  // The innermost called stack is reported already. A call that is about to begin has no record of its caller yet.
   void outer_calls(const stack_ref& stack, const called_stack& innermost) noexcept {
     for (const called_stack* call = &innermost; call; call = call->outer) {
       const stack_ref& below = call->outer ? call->outer->stack : stack;
@@ -226,7 +233,7 @@ class enumeration {
     });
   }
 
-  // From where something was resumed that runs; null: nothing was.
+  // The place on the stack where running code was resumed; null: none.
   bytes parked_at(const stack_ref& stack) const noexcept {
     bytes lowest = nullptr;
     for (const stopped_thread& stopped : threads_) {
@@ -241,7 +248,7 @@ class enumeration {
     if (candidate >= low && candidate < high && (!lowest || candidate < lowest)) lowest = candidate;
   }
 
-  // The lowest place in [low, high) from which the thread may have gone elsewhere; null: there is none.
+  // The lowest place in [low, high) where the thread may have left the stack; null: there is none.
   static bytes lowest_on(const stopped_thread& thread, bytes low, bytes high) noexcept {
     bytes lowest = nullptr;
     along_chain(thread, [&](bytes place) { lower(lowest, place, low, high); });
@@ -255,7 +262,7 @@ class enumeration {
     return thread.fibers ? static_cast<const fiber_thread*>(thread.fibers)->calls : nullptr;
   }
 
-  // The places from where coroutines were resumed, from the one that the thread runs outward.
+  // Calls f with the place of each resume, from the coroutine that the thread runs outward.
   template <class F>
   static void along_chain(const stopped_thread& thread, F&& f) noexcept {
     const control_block* running = fiber_at(static_cast<bytes>(thread.stack_pointer));
@@ -267,7 +274,7 @@ class enumeration {
     }
   }
 
-  // A thread's own stack, and those that it has called while no fiber ran, if it is stopped elsewhere.
+  // Reports a thread's own stack, and the stacks that it has called while no fiber ran, if it is stopped elsewhere.
   void own_stack(const stopped_thread& thread) noexcept {
     for (const called_stack* call = calls_of(thread); call; call = call->outer)
       if (!is_stopped_on(call->stack)) report_own_stack(thread, call->stack.low, call->stack.top);

@@ -26,8 +26,8 @@ namespace {
   return record.pool->stack_at(record.block, record.top(), (record.block->header.reserved & special_bit::canary) != 0);
 }
 
-// An enumeration stops threads at any instruction, and takes a cell for a fiber's if its kind says so
-// (enumeration.hpp). Signals of its own thread are all that it has to be ordered with.
+// An enumeration stops threads at any instruction, and identifies the cell of a fiber by its kind (enumeration.hpp). It
+// must be ordered only with signals of its own thread.
 [[gnu::always_inline]] inline void enter_enumeration(control_block& block) noexcept {
   signal_fence();
   block.header.kind = coroutine_kind::fiber;
@@ -66,7 +66,7 @@ void release_stack(fiber_record& record) noexcept {
 [[gnu::always_inline]] inline fiber_record& place(const stack_ref& stack, fiber_thread& thread, stack_pool& pool,
                                                   const frame_head& entry, const char* name, void* user_data) noexcept {
   if (under_memcheck) [[unlikely]]
-    allow_stack_access(stack.low, stack.size());  // the callable may lie below where the last frames were
+    allow_stack_access(stack.low, stack.size());  // the callable may lie below the last frames
   auto* block = ::new (stack.cell) control_block{entry, {}, nullptr};
   block->header.reserved = pool.shares_stacks() ? stack_bit::copied : 0;
   if (stack.canary) store_canary(*block, stack);
@@ -80,7 +80,8 @@ void release_stack(fiber_record& record) noexcept {
   return *record;
 }
 
-// Whether the frames on the stack are whose it is now. False: the stack went back, there is no memory to save others.
+// Saves the frames of another fiber on the stack, if there are any. False: there is no memory to save them, and the
+// stack was released.
 bool save_other_frames(const stack_ref& stack, stack_pool& pool) noexcept {
   if (!pool.shares_stacks() || take_copied_stack(stack.cell)) [[likely]]
     return true;

@@ -48,7 +48,7 @@ std::uint64_t fiber_thread::stack_generation() noexcept {
   return generation;
 }
 
-// This thread's pools and the process's depots, those of threads that have ended among them.
+// Returns unneeded memory of this thread's pools and of the process's depots, which also hold stacks of ended threads.
 duration fiber_thread::reclaim_stacks(const clock_source& time) noexcept {
   const fiber_thread* thread = current_if_any();
   duration due = duration::max();
@@ -64,7 +64,7 @@ duration fiber_thread::reclaim_stacks(const clock_source& time) noexcept {
 
 stack_pool& fiber_thread::pool_of(std::size_t stack_size) {
   if (stack_size == 0) return default_pool();
-  stack_depot& depot = stack_depot::shared(stack_size);  // refuses sizes that there are no classes for
+  stack_depot& depot = stack_depot::shared(stack_size);  // refuses sizes without a class
   return pool_of_class(stack_depot::class_of(stack_size), depot);
 }
 
@@ -89,7 +89,7 @@ stack_pool& fiber_thread::pool_of(std::size_t stack_size, stack_kind kind) {
   }
 }
 
-// Few: one for each size that somebody asks for.
+// There are few: one for each requested size.
 stack_pool& fiber_thread::special_pool(std::size_t stack_size, stack_layout layout) {
   for (special* current = special_pools_; current; current = current->next)
     if (current->layout == layout && current->size_class == stack_depot::class_of(stack_size)) return current->pool;

@@ -8,8 +8,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// An alarm looks at a slice of the members, so that a loop with very many is not held up by it: the next slice follows
-// soon, the next round after the whole time. A member that takes the place of one that left may miss a round.
+// An alarm scans a slice of the members, so that a loop with very many fibers is not delayed. The next slice follows
+// soon, the next round after the whole time. A member that takes the index of an ended one may miss a round.
 struct idle_fibers::group : timer_node {
   static constexpr std::size_t slice = 256;
   static constexpr duration between_slices = std::chrono::milliseconds(1);
@@ -20,7 +20,7 @@ struct idle_fibers::group : timer_node {
 
   void attach(duration in) noexcept {
     timer_service* timers = home.timers();
-    if (!timers) return;  // nothing ages there; hibernate_parked() still works
+    if (!timers) return;  // no timers, so no ageing; hibernate_parked() still works
     when = deadline_after(timers->now(), in);
     timers->attach(*this);
     attached = true;
@@ -41,7 +41,7 @@ struct idle_fibers::group : timer_node {
   const duration after;
   group* next;
   bool attached = false;
-  std::size_t scanned = 0;  // so many members in this round; 0 between two
+  std::size_t scanned = 0;  // members scanned in this round; 0 between two
   std::vector<scheduled_fiber*> members;
 };
 
@@ -105,7 +105,7 @@ void idle_fibers::add(scheduled_fiber& fiber) {
 }
 
 void idle_fibers::remove(scheduled_fiber& fiber) noexcept {
-  group& own = group_of(fiber);  // there is one: nothing is allocated
+  group& own = group_of(fiber);  // the group exists: nothing is allocated
   scheduled_fiber* last = own.members.back();
   own.members[fiber.idle_index] = last;
   last->idle_index = fiber.idle_index;

@@ -26,11 +26,10 @@ bool report_is_on() noexcept {
   return report.load(std::memory_order_relaxed);
 }
 
-// The stack that the faulting code runs on. Everything here is read in a signal handler, on the thread that it belongs
-// to: nothing of it changes meanwhile.
+// The stack of the faulting code. All state here is read in a signal handler, on its own thread, so it does not change.
 struct stack_in_use {
-  stack_ref stack;      // of no size: not one of ours
-  fiber_record* fiber;  // whose code runs; null: that of a plain thread
+  stack_ref stack;      // empty: not a stack of hocket
+  fiber_record* fiber;  // the running fiber; null: a plain thread
   bool called;          // by call_on_stack
 
   bool holds(std::uintptr_t address) const noexcept {
@@ -95,7 +94,7 @@ void write_stray(text_writer& out, const stack_in_use& stack, const memory_fault
   out.end_line().literal("  the place").end_line();
 }
 
-// An access to a stack that is not there: by another thread, another fiber, or a callback.
+// An access to a packed stack, by another thread, another fiber, or a callback.
 void explain_hibernated(const memory_fault& fault) noexcept {
   auto* owner = static_cast<const control_block*>(cell_at(fault.address));
   if (!owner || (owner->header.reserved & stack_bit::guarded) == 0) return;

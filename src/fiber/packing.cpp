@@ -20,7 +20,7 @@ bool is_pinned(control_block& block) noexcept {
   return (block.header.flags & fiber_flag::scheduled) != 0 && scheduled_fiber::from_block(block).pinned();
 }
 
-// Where the frames of a fiber that does not run begin, or what else it keeps.
+// The low end of the frames of a fiber that does not run, or of its other data.
 std::byte* bottom_of(const control_block& block, const fiber_record& record) noexcept {
   const bool frames_elsewhere = machine::fibers_are_threads && (block.header.flags & header_flag::started) != 0;
   if (frames_elsewhere || block.finished()) return record.base();
@@ -42,7 +42,7 @@ bool can_hibernate(control_block& block, fiber_record& record) noexcept {
          record.pool->is_guarded() && !stack_depot::is_of_source(&block);
 }
 
-// Of a packed fiber: those that held what is in its image.
+// The pages of a packed fiber that held the data in its image.
 memory_range live_pages(const control_block& block) noexcept {
   const auto& image = *static_cast<const stack_image*>(block.record);
   return pages_of(image.from(), image.top());
@@ -50,7 +50,7 @@ memory_range live_pages(const control_block& block) noexcept {
 
 void set_packed(control_block& block, fiber_record& record, stack_image& image) noexcept {
   image.record = block.record;
-  signal_fence();  // who enumerates stacks finds a whole image (enumeration.hpp)
+  signal_fence();  // an enumeration finds a complete image (enumeration.hpp)
   block.record = &image;
   block.header.reserved = (block.header.reserved & ~stack_bit::aged) | stack_bit::packed;
   block.header.flags |= fiber_flag::idle;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr yield_way no_way{nullptr, nullptr};
 
-// The fiber at the front of the queue, if a switch is all that it takes to resume it.
+// The fiber at the front of the queue, if a switch alone resumes it.
 control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& thread) noexcept {
   auto* frame = static_cast<frame_head*>(ready.front().address());
   if (!frame || frame->resume != scheduled_entry_points.resume) return nullptr;
@@ -38,7 +38,7 @@ control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& thr
   return (next->header.flags & fiber_flag::at_resume) == 0 && &next->thread() == &thread ? next : nullptr;
 }
 
-// What follows is apart, so that a yield from one to the next among few saves no registers for it.
+// The following functions are out of line, so that a yield between few fibers saves no registers for them.
 
 [[gnu::noinline]] yield_way push_slowly(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
   return ready.try_push(handle_of(own.head)) ? yield_way{&own, thread.worker} : no_way;
@@ -58,7 +58,7 @@ control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& thr
 }  // namespace
 
 yield_way prepare_yield() noexcept {
-  if constexpr (conforming_mode) return no_way;  // what stands in the queue is the proxy
+  if constexpr (conforming_mode) return no_way;  // the queue holds the proxy
   thread_state& state = this_thread();
   auto* thread = static_cast<fiber_thread*>(slot_of(state, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;

@@ -15,7 +15,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// Who runs: a coroutine, or a thread that runs none; null for one of several parts of a coroutine.
+// The running code: a coroutine, or a thread without one; null for one of several parts of a coroutine.
 const void* current_code() noexcept {
   const thread_state& thread = this_thread();
   const context* ctx = thread.ctx;
@@ -34,7 +34,7 @@ scheduled::scheduled(spawn_target& target, coroutine_kind kind, const spawn_opti
   runnable::home = &target.home();
 }
 
-// True: its own deadline has passed, or a deadline around it.
+// Whether its own deadline, or an outer one, has passed.
 bool scheduled::is_late() const noexcept {
   if (timed_out()) return true;
   const timer_service* const timers = home().timers();
@@ -47,7 +47,7 @@ bool scheduled::enroll() noexcept {
   std::construct_at(std::addressof(refusal_), target_.enroll(1));
   if (!refusal_) return true;
   ending_ = outcome_kind::refused;
-  // ORDER: release, pairs with the load in ended(): the refusal is visible to whoever has the handle by then.
+  // ORDER: release, pairs with the load in ended(): the refusal is visible to the owner of the handle.
   joiner_.store(over, std::memory_order_release);
   return false;
 }
@@ -161,7 +161,7 @@ void scheduled::finish() noexcept {
   const bool member = ending_ != outcome_kind::refused;
   if (ending_ == outcome_kind::exception) unhandled_ = target.on_unhandled();
   // ORDER: acq_rel, pairs with the load in ended() and the operations of the joiner in join() and drop_handle(): the
-  // ending and the result are visible; and the waiter that is found, and what was done with the handle, are.
+  // ending and the result are visible to them; the waiter and the use of the handle are visible here.
   const std::uintptr_t joiner = joiner_.exchange(over, std::memory_order_acq_rel);
   if (joiner == dropped) {
     if (ending_ == outcome_kind::exception) unhandled_(error_, *this);
@@ -192,13 +192,13 @@ bool scheduled::join(suspension& wait, waiter& entry) noexcept {
   if constexpr (debug_checks) expect_not_in_own_batch();
   entry.enlist_or_stay(wait, *this);
   std::uintptr_t expected = open;
-  // ORDER: release, acquire on failure, pairs with the exchange in finish(): it finds the waiter whole, or this side
-  // the result.
+  // ORDER: release, acquire on failure, pairs with the exchange in finish(): it finds the complete waiter, or this side
+  // finds the result.
   if (joiner_.compare_exchange_strong(expected, reinterpret_cast<std::uintptr_t>(&entry), std::memory_order_release,
                                       std::memory_order_acquire))
     return true;
-  // ORDER: acquire, pairs with the exchange in finish(): on failure this side finds the result. A mark that is found is
-  // for this wait alone, and relaxed would do (g++ 12 refuses a weaker order for success than for failure).
+  // ORDER: acquire, pairs with the exchange in finish(): on failure this side finds the result. A found mark belongs
+  // to this wait, and relaxed would do (g++ 12 refuses a weaker order for success than for failure).
   if (expected == stopped && joiner_.compare_exchange_strong(expected, open, std::memory_order_acquire)) return false;
   expects(expected == over, "a coroutine is joined by two at once", "await its join_handle in one place", name());
   entry.claim_popped().post();
@@ -209,7 +209,7 @@ bool scheduled::join(suspension& wait, waiter& entry) noexcept {
 bool scheduled::detach(waiter& entry) noexcept {
   for (;;) {
     auto expected = reinterpret_cast<std::uintptr_t>(&entry);
-    // ORDER: relaxed, pairs with nothing: nobody has looked at the waiter, and now nobody will; or finish() has it.
+    // ORDER: relaxed, pairs with nothing: no party has read the waiter, or will; or finish() has it.
     if (joiner_.compare_exchange_strong(expected, open, std::memory_order_relaxed, std::memory_order_relaxed))
       return true;
     if (expected != open) return false;
@@ -221,8 +221,8 @@ bool scheduled::detach(waiter& entry) noexcept {
 
 void scheduled::drop_handle() noexcept {
   std::uintptr_t expected = open;
-  // ORDER: release, pairs with the exchange in finish(): who gives the object up then sees what was done with the
-  // handle; relaxed on failure: ended() looks again.
+  // ORDER: release, pairs with the exchange in finish(): the party that releases the object then sees the use of the
+  // handle; relaxed on failure: ended() loads again.
   if (!ended() &&
       joiner_.compare_exchange_strong(expected, dropped, std::memory_order_release, std::memory_order_relaxed))
     return;

@@ -23,7 +23,7 @@ void spawn_batch::flush() noexcept {
   post_all(target_.home(), all);
 }
 
-// What a callable does at its end is its own: it may spawn, in this batch, too.
+// The destructor of a callable may spawn, in this batch, too.
 void spawn_batch::refuse(const runnables& all, std::error_code error) noexcept {
   runnable* refused[capacity];
   std::copy_n(all.first, all.size(), refused);

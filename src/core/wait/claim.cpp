@@ -12,7 +12,8 @@ settlement claim::settle(claim_state decided) noexcept {
   for (;;) {
     claim_state current = claim_state::armed;
     settlement result = swing(current, decided);
-    // Decide by the state that swing() loaded: a second load could find it armed again, and then "lost" would have no winner.
+    // Decide by the state that swing() loaded: a second load could find it armed again, and then "lost" would have no
+    // winner.
     if (current != claim_state::reserved) return result;
     cpu_relax();
   }

@@ -201,8 +201,8 @@ bool suspension::take_commit_back() noexcept {
   return false;
 }
 
-// The wait was decided before the coroutine was suspended. The coroutine continues, unless another party still holds the
-// wait; then that party posts it.
+// The wait was decided before the coroutine was suspended. The coroutine continues, unless another party still holds
+// the wait; then that party posts it.
 bool suspension::continue_at_once(bool was_announced, const waiter* unlisted) noexcept {
   if (strand_state* self = ctx_->strand()) self->waits(*this);
   if (!claim_.drop(1 + detach_all(unlisted))) return true;
@@ -349,8 +349,8 @@ void suspension::post_deferred() noexcept {
   conclude(settlement::lost, nullptr);
 }
 
-// Detaches every registration but `except`. Returns the number of freed holds. If a registration cannot be detached, its
-// source has popped it, and drops the hold itself.
+// Detaches every registration but `except`. Returns the number of freed holds. If a registration cannot be detached,
+// its source has popped it, and drops the hold itself.
 std::uint32_t suspension::detach_all(const void* except) noexcept {
   std::uint32_t freed = 0;
   for (waiter* entry = first_; entry;) {

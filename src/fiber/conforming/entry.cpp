@@ -47,7 +47,8 @@ proxy run(owned_fiber fiber) {
   rethrow_error(fiber_record::from_block(block));
 }
 
-// A scheduled fiber's whole life as a coroutine. It frees itself: nobody holds its handle when it has ended.
+// The whole life of a scheduled fiber as a coroutine. It destroys itself at its end, because no code holds its handle
+// then.
 struct scheduled_proxy {
   struct promise_type : coroutine_header {
     explicit promise_type(scheduled_fiber& fiber) noexcept {
@@ -75,7 +76,7 @@ struct commit_parked {
   void await_resume() const noexcept {}
 };
 
-// Where it has to wait for a stack.
+// Waits for a stack.
 struct wait_unbegun {
   scheduled_fiber& fiber;
   bool await_ready() const noexcept { return false; }
@@ -83,7 +84,7 @@ struct wait_unbegun {
   void await_resume() const noexcept {}
 };
 
-// Where one that migrates cannot go on.
+// Posts a migrating fiber again that cannot run here.
 struct requeue {
   scheduled_fiber& fiber;
   bool await_ready() const noexcept { return false; }

@@ -36,7 +36,7 @@ std::coroutine_handle<> scheduled_fiber::start_handle() {
 
 namespace {
 
-// The worker's part of a scheduled fiber's life, from where it is resumed to where it parks for good.
+// The worker's part of a scheduled fiber's run, from its resume until it parks.
 void run(control_block& first) noexcept {
   auto [block, sent] = resume_scheduled(first);
   if (sent == block) [[likely]]
@@ -46,7 +46,7 @@ void run(control_block& first) noexcept {
     auto& request = *static_cast<park_request*>(sent);
     std::coroutine_handle<> next = request.commit(request, with_header(own));
     if (!next) return;
-    if (next != own) return next.resume();  // as a task transfers to the one that it awaits
+    if (next != own) return next.resume();  // as a task transfers to the awaited one
     auto [parked, again] = resume_scheduled(*block);
     if (again == parked) return;
     block = parked;

@@ -19,8 +19,8 @@
 //     which lags by a tick of the system, and nothing happens before the turn is 10 ms old.
 // A clock of the program's own ends no budget: one seed, one run.
 //
-// Code that cannot pause spends and continues: a plain thread, an eager body on its caller's stack, a raw coroutine, code
-// that is being unwound.
+// Code that cannot pause spends and continues: a plain thread, an eager body on its caller's stack, a raw coroutine,
+// code that is being unwound.
 //
 // The count is a byte of the thread's state. It counts upward, so that a state of all zeros is a full budget, and the
 // carry of one addition tells that it is used up.

@@ -136,8 +136,8 @@ class waiter : public detail::list_node {
   // waiter must not be touched again.
   [[nodiscard]] grant claim_popped() noexcept;
 
-  // The grant that defer() stored in the waiter. For conditions, also after a lost claim: a condition returns false from
-  // detach(), because the mutex must be reacquired. Then the condition owns this grant.
+  // The grant that defer() stored in the waiter. For conditions, also after a lost claim: a condition returns false
+  // from detach(), because the mutex must be reacquired. Then the condition owns this grant.
   [[nodiscard]] grant deferred() noexcept;
 
   // Which one of the waiters of a wait was granted, if they are in an array that begins with `first`, and that one was

@@ -1,4 +1,4 @@
-// Conforming mode: what stands in the queue for a job is a real coroutine, which runs it and ends.
+// Conforming mode: the queued handle of a job is a real coroutine, which runs the job and ends.
 #include <hocket/core/spawn/detail/job.hpp>
 
 #include <exception>
