@@ -3,35 +3,25 @@
 //   auto held = co_await m.lock();               // in a task; a fiber and a thread say await(m.lock())
 //   auto held = await(within(50ms, m.lock()));   // timed_out after 50 ms
 //
-// # Results
-//
-// An operation returns a result<T>, because its own options or the context of the coroutine may cancel the wait
+// Results. An operation returns a result<T>, because its own options or the context of the coroutine may cancel the wait
 // (std::errc::operation_canceled) or time it out (std::errc::timed_out). If the coroutine is killed, the wait does not
 // return: the coroutine unwinds. C frames above the wait cannot be unwound. Such code awaits
 // `m.lock().reporting_kill()`, which returns errc::killed. The next wait that does not report the kill unwinds.
 //
-// # The budget
-//
-// An operation that can complete at once does not suspend, and reads neither clocks nor stops. But it spends the
+// Budget. An operation that can complete at once does not suspend, and reads neither clocks nor stops. But it spends the
 // thread's budget (core/wait/seam/budget.hpp). Once in 256 operations the coroutine lets others run first, and a stop
 // or a deadline that has passed ends the operation, which then has taken nothing. So a loop over operations that always
 // complete does not hold its thread, and a cancel, a kill and a deadline end it. Consequences:
 //   - Never await an operation under a lock of the thread, even if it is known to complete at once (checked_lock.hpp).
 //   - `within(time point, x)` with a time in the past completes if x can complete at once, except once in 256 times. So
 //     does a wait of a coroutine after its deadline. `within(0ms, x)` always completes if x can.
-//
-// # Memory
-//
-// A wait of a task that suspends takes memory, unless its coroutine has kept some from an earlier wait
+// Memory. A wait of a task that suspends takes memory, unless its coroutine has kept some from an earlier wait
 // (core/wait/seam/wait_room.hpp). Without memory nothing has begun, and the await throws std::bad_alloc. All other
 // state of a wait is in the operation and its awaiter.
-//
 // An operation is a small movable value. It is awaited once, as an rvalue or through std::move. At check level `debug`
 // dropping an operation that was never awaited is fatal, because it nearly always is a forgotten `await`.
 //
-// # For the author of a primitive
-//
-// `Op` defines the wait. It is small, trivially copyable, and has
+// For the author of a primitive. `Op` defines the wait. It is small, trivially copyable, and has
 //
 //   using value_type = ...;                            // the value of a granted wait; may be void
 //   bool try_now() noexcept;                           // takes the resource if it is free
@@ -43,9 +33,7 @@
 //       // instead, if linking the waiter is the last step of begin(). begin() returns whether it linked the waiter.
 //       // It links nothing if wait.decided(). Then the wait is committed first (core/wait/seam/suspension.hpp).
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
-//
-// Optional members:
-//
+//   // optional:
 //   static constexpr std::size_t waiters = n;          // it needs more than one: `entry` is the first of n
 //   static constexpr std::uint8_t price = n;           // it spends another part of the budget than 1
 //   static constexpr bool may_be_ignored = true;       // its value_type is void and only a stop or a deadline fails
@@ -67,15 +55,12 @@
 //   of
 //                                                      // a select may use the same object.
 //   const void* refers_to() const noexcept;            // it uses such an object otherwise
-//   std::span<const std::byte> list_of_addresses() const noexcept;
-//                                                      // it points to memory with addresses that others write to, as a
-//                                                      // list of buffers
+//   std::span<const std::byte> list_of_addresses() const noexcept;  // bytes with addresses that others write to
 //   void wait_failed() noexcept;                       // called if a stop, a deadline or a kill has ended the await,
 //                                                      // perhaps before begin(); no take()
 //   void resumed() noexcept;                           // called when the work of begin() is over, and was taken if it
 //   was
 //                                                      // granted. May be called again.
-//
 // It has no padding (std::has_unique_object_representations). A fiber with a stack that moves searches its bytes for
 // addresses of that stack, and padding may contain an old one. So a bool is an op_flag (core/wait/detail/op_flag.hpp).
 // It stays at the address of begin() until the wait is over, so a waiter may point to it (waiter::resource). The
@@ -334,10 +319,8 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   }
 
   bool begin_wait(std::coroutine_handle<> handle) noexcept {
-    if (!room_.open(handle, awaited_.options_)) [[unlikely]] {
-      state_ = state::without_room;
-      return false;
-    }
+    if (!room_.open(handle, awaited_.options_)) [[unlikely]]
+      return lacks_room();
     state_ = state::suspended;
     if (!list_and_commit()) return false;
     refill_budget(this_thread());  // others run anyway
