@@ -36,31 +36,22 @@
 //   // optional:
 //   static constexpr std::size_t waiters = n;          // it needs more than one: `entry` is the first of n
 //   static constexpr std::uint8_t price = n;           // it spends another part of the budget than 1
-//   static constexpr bool may_be_ignored = true;       // its value_type is void and only a stop or a deadline fails
-//   it:
-//                                                      // the await returns a `waited`
+//   static constexpr bool may_be_ignored = true;       // void; only a stop or a deadline fails it: returns a `waited`
 //   static constexpr bool uninterruptible = true;      // only a grant ends the wait
-//   bool has_it() noexcept;                            // the resource cannot go back once the waiter was popped:
-//   whether
-//                                                      // that has happened. Then the wait is granted, whatever ended
-//                                                      it,
-//                                                      // unless it was killed. No select takes such a wait.
+//   bool has_it() noexcept;                            // the resource cannot go back once the waiter was popped: is
+//                                                      // that so? Then the wait is granted, unless it was killed. No
+//                                                      // select takes such a wait.
 //   bool try_granted() noexcept;                       // a grant is a permission to try (attempt.hpp)
 //   static constexpr bool keeps_result = true;         // try_now() and a grant take nothing: the result stays until
 //                                                      // take(). A group that was decided leaves it.
-//   static constexpr bool relocks = true;              // it reacquires a lock before it ends, whatever ends it. A
-//   select
-//                                                      // has at most one such arm.
-//   const void* moves_from() const noexcept;           // it moves an object of the caller while it waits. No other arm
-//   of
-//                                                      // a select may use the same object.
-//   const void* refers_to() const noexcept;            // it uses such an object otherwise
+//   static constexpr bool relocks = true;              // reacquires a lock before any end; at most one arm of a select
+//   const void* moves_from() const noexcept;           // the object that it moves while it waits; no other arm has it
+//   const void* refers_to() const noexcept;            // the object that it uses otherwise
 //   std::span<const std::byte> list_of_addresses() const noexcept;  // bytes with addresses that others write to
-//   void wait_failed() noexcept;                       // called if a stop, a deadline or a kill has ended the await,
-//                                                      // perhaps before begin(); no take()
-//   void resumed() noexcept;                           // called when the work of begin() is over, and was taken if it
-//   was
-//                                                      // granted. May be called again.
+//   void wait_failed() noexcept;                       // a stop, a deadline or a kill has ended the await, perhaps
+//                                                      // before begin(); no take()
+//   void resumed() noexcept;                           // the work of begin() is over, and was taken if it was granted.
+//                                                      // May be called again.
 // It has no padding (std::has_unique_object_representations). A fiber with a stack that moves searches its bytes for
 // addresses of that stack, and padding may contain an old one. So a bool is an op_flag (core/wait/detail/op_flag.hpp).
 // It stays at the address of begin() until the wait is over, so a waiter may point to it (waiter::resource). The
