@@ -2,10 +2,11 @@
 //
 // # Rules for a cell of kind fiber, in this order
 //
-//   the fiber has finished                       its result lies between the beginning of its frames and its record
-//   its record is null                           it runs, has resumed another, or its record is about to be stored
-//   (below) the record lies on its own stack             parked the record lies on no stack of a slab        packed:
-//   the record is the image otherwise                                    parked in a call_on_stack: a chain of stacks
+//   the fiber has finished                    its result lies between the beginning of its frames and its record
+//   its record is null                        it runs, has resumed another, or is about to be stored (below)
+//   the record lies on its own stack          parked
+//   the record lies on no stack of a slab     packed: the record is the image
+//   otherwise                                 parked in a call_on_stack: a chain of stacks
 //
 // The address decides "packed", never the flag, which a resume changes at another moment.
 //

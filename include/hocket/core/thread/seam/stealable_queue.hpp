@@ -9,7 +9,6 @@
 //     ----|-----------------|==================|-------------------|----
 //          entries, next       stolen             entries, later      the owner pushes here
 //
-//
 // The owner pops at the head and jumps over the hole when it reaches it. Thieves take the newest half: they dig a hole
 // that ends at the tail, or widen the existing hole at the end with more entries.
 //

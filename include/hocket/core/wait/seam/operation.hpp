@@ -3,15 +3,15 @@
 //   auto held = co_await m.lock();               // in a task; a fiber and a thread say await(m.lock())
 //   auto held = await(within(50ms, m.lock()));   // timed_out after 50 ms
 //
-// Results. An operation returns a result<T>, because its own options or the context of the coroutine may cancel the wait
-// (std::errc::operation_canceled) or time it out (std::errc::timed_out). If the coroutine is killed, the wait does not
-// return: the coroutine unwinds. C frames above the wait cannot be unwound. Such code awaits
+// Results. An operation returns a result<T>, because its own options or the context of the coroutine may cancel the
+// wait (std::errc::operation_canceled) or time it out (std::errc::timed_out). If the coroutine is killed, the wait does
+// not return: the coroutine unwinds. C frames above the wait cannot be unwound. Such code awaits
 // `m.lock().reporting_kill()`, which returns errc::killed. The next wait that does not report the kill unwinds.
 //
-// Budget. An operation that can complete at once does not suspend, and reads neither clocks nor stops. But it spends the
-// thread's budget (core/wait/seam/budget.hpp). Once in 256 operations the coroutine lets others run first, and a stop
-// or a deadline that has passed ends the operation, which then has taken nothing. So a loop over operations that always
-// complete does not hold its thread, and a cancel, a kill and a deadline end it. Consequences:
+// Budget. An operation that can complete at once does not suspend, and reads neither clocks nor stops. But it spends
+// the thread's budget (core/wait/seam/budget.hpp). Once in 256 operations the coroutine lets others run first, and a
+// stop or a deadline that has passed ends the operation, which then has taken nothing. So a loop over operations that
+// always complete does not hold its thread, and a cancel, a kill and a deadline end it. Consequences:
 //   - Never await an operation under a lock of the thread, even if it is known to complete at once (checked_lock.hpp).
 //   - `within(time point, x)` with a time in the past completes if x can complete at once, except once in 256 times. So
 //     does a wait of a coroutine after its deadline. `within(0ms, x)` always completes if x can.
@@ -50,7 +50,7 @@
 //   std::span<const std::byte> list_of_addresses() const noexcept;  // bytes with addresses that others write to
 //   void wait_failed() noexcept;                       // a stop, a deadline or a kill has ended the await, perhaps
 //                                                      // before begin(); no take()
-//   void resumed() noexcept;                           // the work of begin() is over, and was taken if it was granted.
+//   void resumed() noexcept;                           // the work of begin() is over, and taken if it was granted.
 //                                                      // May be called again.
 // It has no padding (std::has_unique_object_representations). A fiber with a stack that moves searches its bytes for
 // addresses of that stack, and padding may contain an old one. So a bool is an op_flag (core/wait/detail/op_flag.hpp).
