@@ -39,11 +39,11 @@ void eager_state::run_first(coroutine_header& header, std::coroutine_handle<> bo
 
 bool eager_state::wait(coroutine_header& header, std::coroutine_handle<> owner) noexcept {
   thread_state& thread = this_thread();
-  expects(thread.seat.running_on != nullptr, "an eager task was awaited outside of any executor, and still runs",
+  expects(thread.binding.running_on != nullptr, "an eager task was awaited outside of any executor, and still runs",
           "await it in a coroutine that was spawned, or sync_wait for it");
   expect_no_lock(thread);
   owner_ctx_ = thread.ctx;
-  header.continuation = {nullptr, owner, thread.seat.running_on};
+  header.continuation = {nullptr, owner, thread.binding.running_on};
   std::uint32_t expected = running;
   // ORDER: release, pairs with the exchange in end(): it reads the owner; acquire on failure, pairs with the same: the
   // result is visible.

@@ -38,7 +38,7 @@ fork_group::handle fork_group::begin_group(std::size_t count, handle parent, cor
   }
   thread.ctx = ctx_;
   migrates_ = migrates;
-  parent_home_ = thread.seat.running_on;
+  parent_home_ = thread.binding.running_on;
   return continue_group(thread, above ? above->budget : transfer_budget);
 }
 
@@ -55,7 +55,7 @@ void fork_group::make_context(context& above) {
 
 bool fork_group::begin_by_transfer(std::size_t count, handle parent, coroutine_header& above) {
   thread_state& thread = this_thread();
-  if (!thread.seat.running_on) return begin_unscheduled(thread, count, parent, above);
+  if (!thread.binding.running_on) return begin_unscheduled(thread, count, parent, above);
   const handle first = begin_group(count, parent, &above, true);
   if (first == parent) return false;
   first.resume();
@@ -82,11 +82,12 @@ bool fork_group::begin_unscheduled(thread_state& thread, std::size_t count, hand
 // worker's turn is over.
 bool fork_group::renew_calls(thread_state& thread) noexcept {
   constexpr std::uint8_t renewals_per_turn = 4;
-  const executor_seat& seat = thread.seat;
+  const executor_binding& binding = thread.binding;
   thread.calls_left = calls_per_renewal;
-  const bool has_other_work = (seat.ready && !seat.ready->empty()) || (seat.stealable && !seat.stealable->empty());
-  if (!has_other_work && ++thread.looks_for_nothing < renewals_per_turn) return true;
-  thread.looks_for_nothing = 0;
+  const bool has_other_work =
+      (binding.ready && !binding.ready->empty()) || (binding.stealable && !binding.stealable->empty());
+  if (!has_other_work && ++thread.failed_searches < renewals_per_turn) return true;
+  thread.failed_searches = 0;
   thread.turn_is_over = true;
   return false;
 }
@@ -98,7 +99,7 @@ fork_group::turn fork_group::call_later(const caller& origin, std::size_t next) 
   return continue_with(parent, begin_later(origin.thread));
 }
 
-void fork_group::offer(thread_state& thread) noexcept { thread.seat.pool->offer_fork(); }
+void fork_group::offer(thread_state& thread) noexcept { thread.binding.pool->offer_fork(); }
 
 fork_group::turn fork_group::call_crowded(const caller& origin, handle child) noexcept {
   origin.thread.forked_call = origin.outer;
@@ -114,8 +115,8 @@ fork_group::turn fork_group::continue_without_child(const caller& origin) noexce
 }
 
 // A child has ended. The rest was stolen, or is about to be.
-fork_group::turn fork_group::continue_after_theft(const caller& origin, fork_deque::popped result) noexcept {
-  if (result == fork_deque::popped::contended && origin.thread.seat.forks->pop_contended()) return turn::next;
+fork_group::turn fork_group::continue_after_theft(const caller& origin, fork_deque::pop_outcome result) noexcept {
+  if (result == fork_deque::pop_outcome::contended && origin.thread.binding.forks->pop_contended()) return turn::next;
   origin.thread.forked_call = origin.outer;
   const handle parent = parent_;
   return continue_with(parent, end_branch(origin.thread, origin.budget));
@@ -136,9 +137,9 @@ void fork_group::forget_call(const coroutine_header& child) noexcept {
 
 // Pushes the rest, so that it can be stolen while the child runs. Returns the child.
 fork_group::handle fork_group::publish_rest(thread_state& thread, handle child) noexcept {
-  fork_deque* const forks = thread.seat.forks;
+  fork_deque* const forks = thread.binding.forks;
   if (!forks || !forks->push(*this)) header_of(child).flags |= task_flag::keeps_rest;
-  else if (forks->wanted()) offer(thread);
+  else if (forks->should_offer()) offer(thread);
   return child;
 }
 
@@ -162,7 +163,7 @@ fork_group::handle fork_group::begin_next(thread_state& thread, std::uint16_t bu
 fork_group::handle fork_group::continue_group(thread_state& thread, std::uint16_t budget) noexcept {
   // ORDER: relaxed, pairs with the store in fail(): an unneeded child may begin.
   if (failed_.load(std::memory_order_relaxed)) return join(thread, budget);
-  if (budget == 0 && thread.seat.running_on) return begin_later(thread);
+  if (budget == 0 && thread.binding.running_on) return begin_later(thread);
   return begin_next(thread, budget);
 }
 
@@ -170,8 +171,8 @@ fork_group::handle fork_group::continue_group(thread_state& thread, std::uint16_
 // and this branch is over. The worker pops the rest later. Without a deque the child goes through the queue; no other
 // part of the group uses the queue meanwhile.
 fork_group::handle fork_group::begin_later(thread_state& thread) noexcept {
-  if (thread.seat.forks && thread.seat.forks->push(*this)) {
-    if (thread.seat.forks->wanted()) offer(thread);
+  if (thread.binding.forks && thread.binding.forks->push(*this)) {
+    if (thread.binding.forks->should_offer()) offer(thread);
     return end_branch(thread, 0);
   }
   const handle child = make_next(transfer_budget);
@@ -200,7 +201,7 @@ fork_group::handle fork_group::ended(coroutine_header& child) noexcept {
   else std::coroutine_handle<coroutine_header>::from_promise(child).destroy();
   if (flags & task_flag::last_fork) return group.join(thread, budget);
   const bool keeps_rest = (flags & task_flag::keeps_rest) != 0;
-  if (keeps_rest || (thread.seat.forks && thread.seat.forks->pop_if(group)))
+  if (keeps_rest || (thread.binding.forks && thread.binding.forks->pop_if(group)))
     return group.continue_group(thread, budget);
   return group.end_branch(thread, budget);
 }
@@ -226,12 +227,12 @@ fork_group::handle fork_group::resume_parent(thread_state& thread, std::uint16_t
   if (special_ && unscheduled_.load(std::memory_order_relaxed) != unscheduled::no &&
       unscheduled_.exchange(unscheduled::ended, std::memory_order_acq_rel) == unscheduled::running)
     return std::noop_coroutine();
-  executor* const target = migrates_ || !parent_home_ ? thread.seat.running_on : parent_home_;
+  executor* const target = migrates_ || !parent_home_ ? thread.binding.running_on : parent_home_;
   const bool bounces = budget == 0 && target;
   if (has_header_) header_of(parent_).budget = budget == 0 ? transfer_budget : static_cast<std::uint16_t>(budget - 1);
   thread.ctx = ctx_;
   if (lost_) special_ = true;
-  if (!bounces && target == thread.seat.running_on) return parent_;
+  if (!bounces && target == thread.binding.running_on) return parent_;
   posted_ = special_ = true;
   return bounce(parent_, *target);
 }

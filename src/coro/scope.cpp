@@ -44,10 +44,10 @@ namespace {
 // The target for spawns of the running coroutine: any worker, unless the code is a part of a coroutine (a child of a
 // when_all). The parts of a coroutine run on one worker at a time.
 executor& running_executor() noexcept {
-  const executor_seat& seat = this_thread().seat;
+  const executor_binding& binding = this_thread().binding;
   const scheduled* self = scheduled_of(current_context().strand());
-  if (seat.pool && self && &self->home() == seat.pool) return *seat.pool;
-  executor* home = seat.running_on;
+  if (binding.pool && self && &self->home() == binding.pool) return *binding.pool;
+  executor* home = binding.running_on;
   if (!home)
     fatal("a scope was made outside of any executor",
           "make it in a coroutine, or name where its children run: scope{loop}");

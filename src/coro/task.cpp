@@ -13,7 +13,7 @@ namespace {
 // Whether a parent with a home, a fiber, may continue on this thread nevertheless.
 bool migrates_to_here(const coroutine_header& parent) noexcept {
   const scheduled* const strand = scheduled_of(parent.ctx ? parent.ctx->strand() : nullptr);
-  return strand && strand->migrates() && this_thread().seat.pool == &strand->home();
+  return strand && strand->migrates() && this_thread().binding.pool == &strand->home();
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ bool when_group::suspend(std::coroutine_handle<> parent, std::size_t children,
   context& above = current_context();
   const std::source_location location = location_of(options_.at);
   if (strand_state* self = above.strand()) self->expect_no_unwinding(location);
-  expects(thread.seat.running_on != nullptr, "a group was awaited outside of any executor",
+  expects(thread.binding.running_on != nullptr, "a group was awaited outside of any executor",
           "await it in a coroutine that was spawned, or sync_wait for it", nullptr, location);
-  const time_point end = deadline_on(*thread.seat.running_on, options_.within, "a group of awaitables", location);
+  const time_point end = deadline_on(*thread.binding.running_on, options_.within, "a group of awaitables", location);
   context_ = context::child_beside_others(above, {.stop = &stop_, .deadline = std::min(options_.until, end)}, location);
   wait_.arm(parent, wait_options(options_.at, stop_level::kill));
   entry_.enlist(wait_, *this);

@@ -15,9 +15,9 @@ struct pause {
 }  // namespace
 
 wait_end pause_fiber(stop_level ignore, duration::rep until) {
-  thread_state& here = this_thread();
-  if (ignore >= stop_level::kill || !is_scheduled(running_fiber(here))) {
-    refill_budget(here);
+  thread_state& thread = this_thread();
+  if (ignore >= stop_level::kill || !is_scheduled(running_fiber(thread))) {
+    refill_budget(thread);
     return wait_end::none;
   }
   if (!can_pause()) return wait_end::none;

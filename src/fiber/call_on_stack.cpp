@@ -17,19 +17,19 @@ constexpr std::size_t big_stack_size = std::size_t{8} << 20;
 
 // The call, on the caller's stack.
 struct stack_call {
-  called_stack here;
+  called_stack called;
   void (*run)(void* body);
   void* body;
   call_annotation annotation;
   std::exception_ptr error{};
 };
 
-// The first frame on the other stack. A fiber that suspends in the call parks there and goes on there: its control
-// block knows a record, not a stack.
+// The first frame on the other stack. A fiber that suspends in the call parks and continues there: its control block
+// refers to a record, not to a stack.
 void enter_call(void* argument, void* from, void*) noexcept {
   auto& call = *static_cast<stack_call*>(argument);
   call.annotation.on_entry();
-  call.here.left = from;
+  call.called.caller_record = from;
   try {
     call.run(call.body);
   } catch (...) {
@@ -52,10 +52,10 @@ void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
   // Below the top, so that its stack pointer is on the stack from the first instruction on.
   void* record = machine::prepare(stack.top - 16, &enter_call, &call, stack.size() - 16);
   call.annotation.before_call();
-  signal_fence();  // who enumerates stacks finds a whole one
-  calls = &call.here;
+  signal_fence();  // an enumeration of stacks finds a complete one
+  calls = &call.called;
   static_cast<void>(machine::switch_to(record, nullptr));
-  calls = call.here.outer;
+  calls = call.called.outer;
   call.annotation.after_return();
   if (stack.canary && !canary_intact(stack.low))
     fatal("the stack of a call_on_stack overflowed (its canary is gone)",
@@ -66,7 +66,7 @@ void call_on(const stack_ref& stack, void (*run)(void* body), void* body) {
 thread_pin::thread_pin() noexcept : self_(nullptr), migrated_(false) {
   control_block* const running = running_fiber();
   if (!is_scheduled(running)) return;
-  self_ = &scheduled_fiber::of(*running).activity();
+  self_ = &scheduled_fiber::from_block(*running).activity();
   migrated_ = self_->set_migratable(false);
 }
 

@@ -2,7 +2,7 @@
 //
 // A stack without a guard page has a canary at its low end (stack/stack_options.hpp), and each switch to the fiber
 // compares it. The place of the canary follows from the slab, but to compute it takes a call and five words of the
-// slab's head. So the control block itself says where the canary is, in the high bits of header.reserved:
+// slab's head. So the control block stores the place of the canary in the high bits of header.reserved:
 //
 //     | distance to the canary, in units of 4 KiB : 24 | special_bit, stack_bit : 8 |
 //
@@ -19,8 +19,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 inline constexpr std::uintptr_t canary_unit = 4096;
 
 inline std::byte* canary_origin(control_block& block) noexcept {
-  auto* const at = reinterpret_cast<std::byte*>(&block);
-  return at - reinterpret_cast<std::uintptr_t>(at) % canary_unit;
+  auto* const address = reinterpret_cast<std::byte*>(&block);
+  return address - reinterpret_cast<std::uintptr_t>(address) % canary_unit;
 }
 
 // The canary of a stack that has one. `bits`: the block's header.reserved.
@@ -29,8 +29,8 @@ inline std::byte* canary_of(control_block& block, std::uint32_t bits) noexcept {
   return canary_origin(block) + distance * canary_unit;
 }
 
-// `stack`, which has a canary, becomes that of the fiber.
-inline void note_canary(control_block& block, const stack_ref& stack) noexcept {
+// Stores the canary of `stack`, which becomes the stack of the fiber.
+inline void store_canary(control_block& block, const stack_ref& stack) noexcept {
   const auto distance = static_cast<std::uintptr_t>(stack.low - canary_size - canary_origin(block));
   block.header.flags |= fiber_flag::special;
   block.header.reserved |=
@@ -42,7 +42,7 @@ inline void note_canary(control_block& block, const stack_ref& stack) noexcept {
 
 [[noreturn, gnu::cold]] void report_canary(control_block& block) noexcept;
 
-// Fatal when its stack has a canary, and that is gone.
+// Fatal if the stack has a canary that was overwritten.
 inline void check_canary(control_block& block) noexcept {
   const std::uint32_t bits = block.header.reserved;
   if (!(bits & special_bit::canary) || canary_intact(canary_of(block, bits) + canary_size)) [[likely]]

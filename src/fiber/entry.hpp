@@ -5,8 +5,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// What a control block begins with: how it is resumed tells what the fiber is. `resume` is never null here: that would
-// mean finished.
+// The beginning of a control block: its resume function identifies the kind of fiber. `resume` is never null here: that
+// would mean finished.
 extern const frame_head raw_entry_points;
 extern const frame_head scheduled_entry_points;   // on one thread
 extern const frame_head migratable_entry_points;  // migration.hpp

@@ -1,22 +1,28 @@
-// Reads what fibers are made of while nobody runs. Which rule holds for a cell of kind fiber, in this order:
+// Enumerates the stacks of fibers while their threads are stopped.
 //
-//   the fiber has finished                       what it has returned lies between its frames' beginning and its record
-//   its record is null                           it runs, has resumed another, or is about to be stored (below)
-//   the record lies on its own stack             parked
-//   the record lies on no stack of a slab        packed: the record is the image
-//   else                                         parked in a call_on_stack: a chain of stacks
+// # Rules for a cell of kind fiber, in this order
 //
-// Packed is decided by the address, never by the flag, which a resume changes at another moment.
+//   the fiber has finished                    its result lies between the beginning of its frames and its record
+//   its record is null                        it runs, has resumed another, or is about to be stored (below)
+//   the record lies on its own stack          parked
+//   the record lies on no stack of a slab     packed: the record is the image
+//   otherwise                                 parked in a call_on_stack: a chain of stacks
 //
-// A null record. If a stopped thread's stack pointer is on the stack, or on the innermost one that it calls, the fiber
-// runs, and that stack is the caller's. Else it has resumed a raw coroutine, or its thread was stopped in a switch. The
-// coroutines that run on a thread are a chain: each raw one has the place from where it was resumed
-// (control_block.hpp), and the chain leads down to the thread's own stack. If such a place is on our stack, we are
-// parked there. If the chain has nothing, the depth is unknown.
+// The address decides "packed", never the flag, which a resume changes at another moment.
 //
-// The thread's own stack, and those that it has called itself, are known in the same way: from the chain, in which a
-// scheduled fiber's resumer is the thread's (fiber_thread::worker), and from its call_on_stack. Both values can be
-// stale: the new one may still be in a register (at -O0, too: machine.hpp). So the lowest candidate on the stack,
+// # A null record
+//
+// If the stack pointer of a stopped thread is on the stack, or on its innermost called stack, then the fiber runs, and
+// the caller scans that stack. Otherwise the fiber has resumed a raw coroutine, or its thread was stopped in a switch.
+// The coroutines of a thread form a chain: each raw one stores the place of its resume (control_block.hpp), and the
+// chain ends at the thread's own stack. If such a place is on our stack, the fiber is parked there. If the chain has no
+// such place, the depth is unknown.
+//
+// # The thread's own stack
+//
+// The thread's own stack, and the stacks that it has called itself, are found in the same way: by the chain, in which a
+// scheduled fiber's resumer is the thread's (fiber_thread::worker), and by its call_on_stack. Both values can be stale,
+// because the new value may still be in a register (at -O0, too: machine.hpp). So the lowest candidate on the stack,
 // registers included, is used.
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/forks.hpp>
@@ -58,86 +64,88 @@ control_block* block_on(bytes address) noexcept {
   return static_cast<control_block*>(cell_on(reinterpret_cast<std::uintptr_t>(address)));
 }
 
-// The fiber that has called the stack which `address` is on.
+// The fiber that has called the stack with `address`.
 control_block* caller_of_stack_at(bytes address) noexcept {
   control_block* found = nullptr;
   for_each_cell([&](void* cell, void*) {
     auto& block = *static_cast<control_block*>(cell);
     if (found || !is_fiber(block) || block.record || block.finished()) return;
-    for (const called_stack* at = fiber_record::on(own_stack_of(block)).calls; at; at = at->outer)
-      if (is_on(at->stack, address)) found = &block;
+    for (const called_stack* call = fiber_record::on(own_stack_of(block)).calls; call; call = call->outer)
+      if (is_on(call->stack, address)) found = &block;
   });
   return found;
 }
 
-// Whose frames are at `address`; null: the thread's own, or nobody's.
+// The fiber with the frames at `address`; null: the thread's own frames, or unused memory.
 control_block* fiber_at(bytes address) noexcept {
   control_block* const block = block_on(address);
   if (!block || is_fiber(*block)) return block;
   return caller_of_stack_at(address);
 }
 
-// Where the stack is parked, or a little below, from which `block` was resumed that runs on the thread: a raw coroutine
-// knows it itself, a scheduled fiber's thread does. Null: nobody knows.
+// The place, or a little below, where the resumer of `block` is parked. A raw coroutine stores it itself, a scheduled
+// fiber's thread stores it. Null: unknown.
 bytes resumer_of(const control_block& block, const stopped_thread& thread) noexcept {
   if (!(block.header.flags & fiber_flag::scheduled))
     return reinterpret_cast<bytes>(block.header.continuation.next) - machine::deepest_record;
   return thread.fibers ? static_cast<bytes>(static_cast<const fiber_thread*>(thread.fibers)->worker) : nullptr;
 }
 
-// Threads: a range of stopped_thread, or of what becomes one when it is looked at.
+// Threads: a range of stopped_thread, or of values that convert to it on access.
 template <class Threads>
 class enumeration {
  public:
-  enumeration(const Threads& threads, void (*visit)(void*, const stack_range&), void* with) noexcept
-      : threads_(threads), visit_(visit), with_(with) {}
+  enumeration(const Threads& threads, void (*visit)(void*, const stack_range&), void* argument) noexcept
+      : threads_(threads), visit_(visit), argument_(argument) {}
 
   std::size_t run() noexcept {
     for_each_cell([this](void* cell, void* ahead) {
-      if (ahead) look_ahead(*static_cast<control_block*>(ahead));
+      if (ahead) prefetch_frames(*static_cast<control_block*>(ahead));
       auto& block = *static_cast<control_block*>(cell);
       if (is_fiber(block)) fiber(block, own_stack_of(block));
     });
-    for (const stopped_thread& one : threads_) own_stack(one);
+    for (const stopped_thread& stopped : threads_) own_stack(stopped);
     return unknown_;
   }
 
  private:
-  static constexpr std::size_t longest_chain = 1'000'000;  // what is stored may be of the activation before: no circle
+  static constexpr std::size_t longest_chain =
+      1'000'000;  // bounds a circle: a stored place may be of an earlier activation
 
-  void tell(bytes low, bytes high, stack_part part) noexcept {
-    if (low < high) visit_(with_, {low, high, part});
+  void report(bytes low, bytes high, stack_part part) noexcept {
+    if (low < high) visit_(argument_, {low, high, part});
   }
 
-  // Six lines of its frames. With two, a scan of 100,000 fibers takes 1.7 times as long; with nine, shallow frames take
-  // longer, and deep ones hardly less. A loop over the lines, which g++ 12 does not unroll, is slower than two lines.
-  static void look_ahead(const control_block& later) noexcept {
+  // Prefetches six lines of its frames. With two, a scan of 100,000 fibers takes 1.7 times as long; with nine, shallow
+  // frames take longer, and deep ones hardly less. A loop over the lines, which g++ 12 does not unroll, is slower than
+  // two lines.
+  static void prefetch_frames(const control_block& later) noexcept {
     if (!later.record) return;
-    const auto at = static_cast<bytes>(later.record);
-    prefetch(at);
-    prefetch(at + 64);
-    prefetch(at + 128);
-    prefetch(at + 192);
-    prefetch(at + 256);
-    prefetch(at + 320);
+    const auto record = static_cast<bytes>(later.record);
+    prefetch(record);
+    prefetch(record + 64);
+    prefetch(record + 128);
+    prefetch(record + 192);
+    prefetch(record + 256);
+    prefetch(record + 320);
   }
 
-  // Up to which a fiber's stack has roots: its frames, what it was made with, and the first words of its record.
+  // The end of the roots on a fiber's stack: its frames, its body, and the first words of its record.
   static bytes limit(const stack_ref& stack) noexcept {
     return reinterpret_cast<bytes>(&fiber_record::on(stack).calls);
   }
 
   void fiber(control_block& block, const stack_ref& stack) noexcept {
-    const auto at = static_cast<bytes>(block.record);
+    const auto record = static_cast<bytes>(block.record);
     if (block.finished()) return finished(block, stack);
-    if (!at) {
+    if (!record) {
       if constexpr (debug_checks) expect_stopped(block, stack);
       return without_record(stack);
     }
-    if (is_on(stack, at)) return tell(at, limit(stack), stack_part::parked);
-    if (!is_on_any_stack(reinterpret_cast<std::uintptr_t>(at)))
+    if (is_on(stack, record)) return report(record, limit(stack), stack_part::parked);
+    if (!is_on_any_stack(reinterpret_cast<std::uintptr_t>(record)))
       return packed(stack, *static_cast<stack_image*>(block.record));
-    in_calls(stack, at, fiber_record::on(stack).calls);
+    in_calls(stack, record, fiber_record::on(stack).calls);
   }
 
   // A thread that is older than a fork may be the parent's.
@@ -152,48 +160,48 @@ class enumeration {
     fatal(text.data(), "stop each thread that runs fibers, and pass its entry");
   }
 
-  // On a copied stack it may have been packed afterwards.
+  // On a copied stack the result may have been packed afterwards.
   void finished(const control_block& block, const stack_ref& stack) noexcept {
     if (block.record) return whole_image(*static_cast<stack_image*>(block.record), stack_part::finished);
-    tell(fiber_record::on(stack).base(), limit(stack), stack_part::finished);
+    report(fiber_record::on(stack).base(), limit(stack), stack_part::finished);
   }
 
-  // The image ends with the fiber's record, whose first words are told.
+  // The image ends with the fiber's record; its first words are reported.
   static const fiber_record& record_in(stack_image& image) noexcept {
     return *static_cast<const fiber_record*>(image.find(image.top() - sizeof(fiber_record)));
   }
   void whole_image(stack_image& image, stack_part part) noexcept {
-    tell(static_cast<bytes>(image.find(image.from())), reinterpret_cast<bytes>(&record_in(image).calls), part);
+    report(static_cast<bytes>(image.find(image.from())), reinterpret_cast<bytes>(&record_in(image).calls), part);
   }
 
-  // In a copied stack's the fiber may wait in a call, whose stack stays.
+  // With a copied stack the fiber may wait in a call; the called stack stays in place.
   void packed(const stack_ref& stack, stack_image& image) noexcept {
     whole_image(image, stack_part::packed);
-    const auto at = static_cast<bytes>(image.record);
-    if (record_in(image).calls && !is_on(stack, at)) called(at, record_in(image).calls, image);
+    const auto record = static_cast<bytes>(image.record);
+    if (record_in(image).calls && !is_on(stack, record)) called(record, record_in(image).calls, image);
   }
-  // Below the image's part: only the called stacks themselves.
-  void called(bytes at, const called_stack* call, stack_image& image) noexcept {
+  // The called stacks below the part in the image.
+  void called(bytes record, const called_stack* call, stack_image& image) noexcept {
     while (call) {
       call = static_cast<const called_stack*>(in_image(call, image));
-      tell(at, call->stack.top, stack_part::parked);
-      at = static_cast<bytes>(call->left);
+      report(record, call->stack.top, stack_part::parked);
+      record = static_cast<bytes>(call->caller_record);
       call = call->outer;
     }
   }
   // A called_stack lies on the stack that made the call: on the copied one, or on a called one.
-  static const void* in_image(const void* at, stack_image& image) noexcept {
-    const auto place = static_cast<bytes>(at);
-    return place >= image.from() && place < image.top() ? image.find(at) : at;
+  static const void* in_image(const void* record, stack_image& image) noexcept {
+    const auto address = static_cast<bytes>(record);
+    return address >= image.from() && address < image.top() ? image.find(record) : record;
   }
 
-  // From the innermost called stack, which goes on at `at`, outward to the fiber's own.
-  void in_calls(const stack_ref& stack, bytes at, const called_stack* call) noexcept {
+  // Reports the innermost called stack, which continues at `record`, and outward the fiber's own.
+  void in_calls(const stack_ref& stack, bytes record, const called_stack* call) noexcept {
     for (; call; call = call->outer) {
-      tell(at, call->stack.top, stack_part::parked);
-      at = static_cast<bytes>(call->left);
+      report(record, call->stack.top, stack_part::parked);
+      record = static_cast<bytes>(call->caller_record);
     }
-    tell(at, limit(stack), stack_part::parked);
+    report(record, limit(stack), stack_part::parked);
   }
 
   void without_record(const stack_ref& stack) noexcept {
@@ -203,50 +211,51 @@ class enumeration {
     if (!is_stopped_on(innermost)) {
       const bytes low = parked_at(innermost);
       if (!low) ++unknown_;
-      tell(low ? low : innermost.low, high, low ? stack_part::parked : stack_part::unknown);
+      report(low ? low : innermost.low, high, low ? stack_part::parked : stack_part::unknown);
     }
     if (call) outer_calls(stack, *call);
   }
 
-  // The innermost called stack is told. A call that is about to begin has not left anything yet.
+  // The innermost called stack is reported already. A call that is about to begin has no record of its caller yet.
   void outer_calls(const stack_ref& stack, const called_stack& innermost) noexcept {
-    for (const called_stack* at = &innermost; at; at = at->outer) {
-      const stack_ref& below = at->outer ? at->outer->stack : stack;
+    for (const called_stack* call = &innermost; call; call = call->outer) {
+      const stack_ref& below = call->outer ? call->outer->stack : stack;
       if (is_stopped_on(below)) continue;
-      const bytes high = at->outer ? below.top : limit(stack);
-      const auto left = static_cast<bytes>(at->left);
-      if (!left) ++unknown_;
-      tell(left ? left : below.low, high, left ? stack_part::parked : stack_part::unknown);
+      const bytes high = call->outer ? below.top : limit(stack);
+      const auto record = static_cast<bytes>(call->caller_record);
+      if (!record) ++unknown_;
+      report(record ? record : below.low, high, record ? stack_part::parked : stack_part::unknown);
     }
   }
 
   bool is_stopped_on(const stack_ref& stack) const noexcept {
-    return std::any_of(threads_.begin(), threads_.end(),
-                       [&](const stopped_thread& one) { return is_on(stack, static_cast<bytes>(one.stack_pointer)); });
+    return std::any_of(threads_.begin(), threads_.end(), [&](const stopped_thread& stopped) {
+      return is_on(stack, static_cast<bytes>(stopped.stack_pointer));
+    });
   }
 
-  // From where something was resumed that runs; null: nothing was.
+  // The place on the stack where running code was resumed; null: none.
   bytes parked_at(const stack_ref& stack) const noexcept {
     bytes lowest = nullptr;
-    for (const stopped_thread& one : threads_) {
+    for (const stopped_thread& stopped : threads_) {
       bool is_in_chain = false;
-      along_chain(one, [&](bytes at) { is_in_chain = is_in_chain || is_on(stack, at); });
-      if (is_in_chain) note(lowest, lowest_on(one, stack.low, stack.top), stack.low, stack.top);
+      along_chain(stopped, [&](bytes record) { is_in_chain = is_in_chain || is_on(stack, record); });
+      if (is_in_chain) lower(lowest, lowest_on(stopped, stack.low, stack.top), stack.low, stack.top);
     }
     return lowest;
   }
 
-  static void note(bytes& lowest, bytes candidate, bytes low, bytes high) noexcept {
+  static void lower(bytes& lowest, bytes candidate, bytes low, bytes high) noexcept {
     if (candidate >= low && candidate < high && (!lowest || candidate < lowest)) lowest = candidate;
   }
 
-  // The lowest place in [low, high) from which the thread may have gone elsewhere; null: there is none.
+  // The lowest place in [low, high) where the thread may have left the stack; null: there is none.
   static bytes lowest_on(const stopped_thread& thread, bytes low, bytes high) noexcept {
     bytes lowest = nullptr;
-    along_chain(thread, [&](bytes place) { note(lowest, place, low, high); });
+    along_chain(thread, [&](bytes place) { lower(lowest, place, low, high); });
     for (const called_stack* call = calls_of(thread); call; call = call->outer)
-      note(lowest, static_cast<bytes>(call->left), low, high);
-    for (const std::uintptr_t word : thread.registers) note(lowest, reinterpret_cast<bytes>(word), low, high);
+      lower(lowest, static_cast<bytes>(call->caller_record), low, high);
+    for (const std::uintptr_t word : thread.registers) lower(lowest, reinterpret_cast<bytes>(word), low, high);
     return lowest;
   }
 
@@ -254,35 +263,35 @@ class enumeration {
     return thread.fibers ? static_cast<const fiber_thread*>(thread.fibers)->calls : nullptr;
   }
 
-  // The places from where coroutines were resumed, from the one that the thread runs outward.
+  // Calls f with the place of each resume, from the coroutine that the thread runs outward.
   template <class F>
   static void along_chain(const stopped_thread& thread, F&& f) noexcept {
     const control_block* running = fiber_at(static_cast<bytes>(thread.stack_pointer));
     for (std::size_t i = 0; running && i < longest_chain; ++i) {
-      const bytes at = resumer_of(*running, thread);
-      if (!at) return;
-      f(at);
-      running = fiber_at(at + machine::deepest_record);
+      const bytes resumer = resumer_of(*running, thread);
+      if (!resumer) return;
+      f(resumer);
+      running = fiber_at(resumer + machine::deepest_record);
     }
   }
 
-  // A thread's own stack, and those that it has called while no fiber ran, if it is stopped elsewhere.
+  // Reports a thread's own stack, and the stacks that it has called while no fiber ran, if it is stopped elsewhere.
   void own_stack(const stopped_thread& thread) noexcept {
     for (const called_stack* call = calls_of(thread); call; call = call->outer)
-      if (!is_stopped_on(call->stack)) left_by(thread, call->stack.low, call->stack.top);
+      if (!is_stopped_on(call->stack)) report_own_stack(thread, call->stack.low, call->stack.top);
     const auto low = static_cast<bytes>(thread.stack_low), base = static_cast<bytes>(thread.stack_base);
-    const auto at = static_cast<bytes>(thread.stack_pointer);
-    if (at < low || at >= base) left_by(thread, low, base);
+    const auto stack_pointer = static_cast<bytes>(thread.stack_pointer);
+    if (stack_pointer < low || stack_pointer >= base) report_own_stack(thread, low, base);
   }
-  void left_by(const stopped_thread& thread, bytes low, bytes high) noexcept {
-    const bytes at = lowest_on(thread, low, high);
-    if (!at) ++unknown_;
-    tell(at ? at : low, high, at ? stack_part::parked : stack_part::unknown);
+  void report_own_stack(const stopped_thread& thread, bytes low, bytes high) noexcept {
+    const bytes lowest = lowest_on(thread, low, high);
+    if (!lowest) ++unknown_;
+    report(lowest ? lowest : low, high, lowest ? stack_part::parked : stack_part::unknown);
   }
 
   Threads threads_;
   void (*visit_)(void*, const stack_range&);
-  void* with_;
+  void* argument_;
   std::size_t unknown_ = 0;
 };
 
@@ -296,14 +305,14 @@ stopped_thread from_c(const hocket_stopped_thread& thread) noexcept {
 
 struct visit_in_c {
   hocket_visit_stack visit;
-  void* with;
+  void* argument;
 };
 
 }  // namespace
 
 std::size_t enumerate_stacks(std::span<const stopped_thread> threads, void (*visit)(void*, const stack_range&),
-                             void* with) noexcept {
-  return enumeration(threads, visit, with).run();
+                             void* argument) noexcept {
+  return enumeration(threads, visit, argument).run();
 }
 
 }  // namespace detail
@@ -312,8 +321,8 @@ const void* this_thread_fibers() { return &detail::fiber_thread::current(); }
 
 const void* stack_limit(const void* stack_pointer) noexcept {
   using namespace detail;
-  const auto at = static_cast<bytes>(stack_pointer);
-  control_block* const block = block_on(at);
+  const auto address = static_cast<bytes>(stack_pointer);
+  control_block* const block = block_on(address);
   if (!block) return nullptr;
   const stack_ref stack = own_stack_of(*block);
   return is_fiber(*block) ? static_cast<const void*>(&fiber_record::on(stack).calls) : stack.top;
@@ -327,12 +336,12 @@ bool can_enumerate_stacks() noexcept {
 }}  // namespace hocket
 
 int hocket_for_each_stack(const hocket_stopped_thread* threads, std::size_t count, hocket_visit_stack visit,
-                          void* with) {
+                          void* argument) {
   using namespace hocket;
-  detail::visit_in_c to{visit, with};
-  const auto forward = [](void* given, const stack_range& range) {
-    const auto& in_c = *static_cast<detail::visit_in_c*>(given);
-    in_c.visit(range.low, range.high, static_cast<int>(range.part), in_c.with);
+  detail::visit_in_c to{visit, argument};
+  const auto forward = [](void* erased, const stack_range& range) {
+    const auto& in_c = *static_cast<detail::visit_in_c*>(erased);
+    in_c.visit(range.low, range.high, static_cast<int>(range.part), in_c.argument);
   };
   const auto converted = std::views::transform(std::span(threads, count), &detail::from_c);
   return static_cast<int>(detail::enumeration(converted, forward, &to).run());

@@ -26,8 +26,8 @@ namespace {
   return record.pool->stack_at(record.block, record.top(), (record.block->header.reserved & special_bit::canary) != 0);
 }
 
-// An enumeration stops threads at any instruction, and takes a cell for a fiber's if its kind says so
-// (enumeration.hpp). Signals of its own thread are all that it has to be ordered with.
+// An enumeration stops threads at any instruction, and identifies the cell of a fiber by its kind (enumeration.hpp). It
+// must be ordered only with signals of its own thread.
 [[gnu::always_inline]] inline void enter_enumeration(control_block& block) noexcept {
   signal_fence();
   block.header.kind = coroutine_kind::fiber;
@@ -66,10 +66,10 @@ void release_stack(fiber_record& record) noexcept {
 [[gnu::always_inline]] inline fiber_record& place(const stack_ref& stack, fiber_thread& thread, stack_pool& pool,
                                                   const frame_head& entry, const char* name, void* user_data) noexcept {
   if (under_memcheck) [[unlikely]]
-    allow_stack_access(stack.low, stack.size());  // the callable may lie below where the last frames were
+    allow_stack_access(stack.low, stack.size());  // the callable may lie below the last frames
   auto* block = ::new (stack.cell) control_block{entry, {}, nullptr};
   block->header.reserved = pool.shares_stacks() ? stack_bit::copied : 0;
-  if (stack.canary) note_canary(*block, stack);
+  if (stack.canary) store_canary(*block, stack);
   block->header.continuation.home = &thread;
   auto* record = ::new (&fiber_record::on(stack)) fiber_record;
   record->block = block;
@@ -80,8 +80,9 @@ void release_stack(fiber_record& record) noexcept {
   return *record;
 }
 
-// Whether the frames on the stack are whose it is now. False: the stack went back, there is no memory to save others.
-bool make_room(const stack_ref& stack, stack_pool& pool) noexcept {
+// Saves the frames of another fiber on the stack, if there are any. False: there is no memory to save them, and the
+// stack was released.
+bool save_other_frames(const stack_ref& stack, stack_pool& pool) noexcept {
   if (!pool.shares_stacks() || take_copied_stack(stack.cell)) [[likely]]
     return true;
   pool.release(stack);
@@ -108,14 +109,14 @@ fiber_record& begin_fiber(stack_pool* pool, const char* name, void* user_data, s
     from.release(*stack);
     throw_no_room();
   }
-  if (!make_room(*stack, from)) [[unlikely]]
+  if (!save_other_frames(*stack, from)) [[unlikely]]
     throw std::bad_alloc();
   return place(*stack, thread, from, raw_entry_points, name, user_data);
 }
 
 fiber_record* try_begin_fiber(stack_pool& pool, const char* name, void* user_data, std::error_code& error) noexcept {
   auto stack = pool.acquire();
-  if (!stack || !make_room(*stack, pool)) [[unlikely]] {
+  if (!stack || !save_other_frames(*stack, pool)) [[unlikely]] {
     error = stack ? std::make_error_code(std::errc::not_enough_memory) : stack.error();
     return nullptr;
   }
@@ -123,7 +124,7 @@ fiber_record* try_begin_fiber(stack_pool& pool, const char* name, void* user_dat
 }
 
 fiber_record& begin_fiber_on(const stack_ref& stack, stack_pool& pool, const char* name, void* user_data) {
-  if (!make_room(stack, pool)) throw std::bad_alloc();
+  if (!save_other_frames(stack, pool)) throw std::bad_alloc();
   return place(stack, *fiber_thread::current_if_any(), pool, scheduled_entry_points, name, user_data);
 }
 
@@ -136,12 +137,12 @@ void begin_own_floating_point(fiber_record& record) {
 
 void arm_fiber(fiber_record& record, void* top, void (*entry)(void*, void*, void*)) noexcept {
   std::byte* const low = stack_of(record).low;
-  const auto room = static_cast<std::size_t>(static_cast<std::byte*>(top) - low);
+  const auto capacity = static_cast<std::size_t>(static_cast<std::byte*>(top) - low);
   const auto body = reinterpret_cast<std::byte*>(&record) - static_cast<std::byte*>(top);
   record.body_size = static_cast<std::uint32_t>(body / 16);
-  record.block->record = machine::prepare(top, entry, &record, room);
+  record.block->record = machine::prepare(top, entry, &record, capacity);
   record.annotation.on_acquire(low, static_cast<std::size_t>(record.top() - low));
-  record.block->thread().one_more();
+  record.block->thread().add_fiber();
 }
 
 void give_up_fiber(fiber_record& record) noexcept {
@@ -151,16 +152,16 @@ void give_up_fiber(fiber_record& record) noexcept {
 
 namespace {
 
-[[gnu::cold, gnu::noinline]] void tell_made(const fiber_record& record) noexcept {
-  tell_created(coroutine_id(record.block),
-               {.kind = observed_kind::raw_fiber, .name = record.name, .ctx = current_context()});
+[[gnu::cold, gnu::noinline]] void notify_creation(const fiber_record& record) noexcept {
+  notify_created(coroutine_id(record.block),
+                 {.kind = observed_kind::raw_fiber, .name = record.name, .ctx = current_context()});
 }
 
 }  // namespace
 
 void announce_fiber(const fiber_record& record) noexcept {
   if (observed()) [[unlikely]]
-    tell_made(record);
+    notify_creation(record);
 }
 
 // --- ending
@@ -216,7 +217,7 @@ void destroy_fiber(fiber_record& record) noexcept {
     else block.head.resume = nullptr;  // the cell is free (control_block.hpp)
   }
   if (observed()) [[unlikely]]
-    tell_destroyed(coroutine_id(&block));
+    notify_destroyed(coroutine_id(&block));
   bury_fiber(record);
 }
 
@@ -225,7 +226,7 @@ void bury_fiber(fiber_record& record) noexcept {
   record.annotation.on_release();
   fiber_thread& thread = record.block->thread();
   release_stack(record);
-  thread.one_less();
+  thread.remove_fiber();
 }
 
 void check_unwound(const fiber_record& record) noexcept {

@@ -12,10 +12,10 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct fiber_thread::special {
-  special(std::size_t stack_size, stack_layout of, special* before)
-      : layout(of),
+  special(std::size_t stack_size, stack_layout kind, special* before)
+      : layout(kind),
         size_class(stack_depot::class_of(stack_size)),
-        pool({.stack_size = stack_size, .layout = of}),
+        pool({.stack_size = stack_size, .layout = kind}),
         next(before) {}
   const stack_layout layout;
   const std::size_t size_class;
@@ -39,22 +39,23 @@ void fiber_thread::destroy_pools() noexcept {
   }
 }
 
-std::uint64_t fiber_thread::stack_news() noexcept {
-  const fiber_thread* here = current_if_any();
-  if (!here) return 0;
-  std::uint64_t news = reinterpret_cast<std::uintptr_t>(here) + stack_depot::options_version();
-  for (const listed* at = here->first_pool_; at; at = at->next) news += at->pool.change_count();
-  return news;
+std::uint64_t fiber_thread::stack_generation() noexcept {
+  const fiber_thread* thread = current_if_any();
+  if (!thread) return 0;
+  std::uint64_t generation = reinterpret_cast<std::uintptr_t>(thread) + stack_depot::options_version();
+  for (const listed* current = thread->first_pool_; current; current = current->next)
+    generation += current->pool.change_count();
+  return generation;
 }
 
-// This thread's pools and the process's depots, those of threads that have ended among them.
-duration fiber_thread::keep_stacks(const clock_source& time) noexcept {
-  const fiber_thread* here = current_if_any();
+// Returns unneeded memory of this thread's pools and of the process's depots, which also hold stacks of ended threads.
+duration fiber_thread::reclaim_stacks(const clock_source& time) noexcept {
+  const fiber_thread* thread = current_if_any();
   duration due = duration::max();
   for (std::size_t size_class = 0; size_class < stack_depot::classes; ++size_class) {
     stack_depot* depot = stack_depot::shared_if_any(size_class);
     if (!depot) continue;
-    stack_pool* pool = here ? here->pools_[size_class] : nullptr;
+    stack_pool* pool = thread ? thread->pools_[size_class] : nullptr;
     if (depot->uses_clock(time)) due = std::min(due, pool ? pool->maintain() : depot->maintain());
     else if (pool) pool->share();
   }
@@ -63,7 +64,7 @@ duration fiber_thread::keep_stacks(const clock_source& time) noexcept {
 
 stack_pool& fiber_thread::pool_of(std::size_t stack_size) {
   if (stack_size == 0) return default_pool();
-  stack_depot& depot = stack_depot::shared(stack_size);  // refuses sizes that there are no classes for
+  stack_depot& depot = stack_depot::shared(stack_size);  // refuses sizes without a class
   return pool_of_class(stack_depot::class_of(stack_size), depot);
 }
 
@@ -88,10 +89,10 @@ stack_pool& fiber_thread::pool_of(std::size_t stack_size, stack_kind kind) {
   }
 }
 
-// Few: one for each size that somebody asks for.
+// There are few: one for each requested size.
 stack_pool& fiber_thread::special_pool(std::size_t stack_size, stack_layout layout) {
-  for (special* at = special_pools_; at; at = at->next)
-    if (at->layout == layout && at->size_class == stack_depot::class_of(stack_size)) return at->pool;
+  for (special* current = special_pools_; current; current = current->next)
+    if (current->layout == layout && current->size_class == stack_depot::class_of(stack_size)) return current->pool;
   special_pools_ = new special(stack_size, layout, special_pools_);
   return special_pools_->pool;
 }

@@ -1,4 +1,4 @@
-// The begin and the end of what the fibers of one thread share.
+// The begin and the end of the common state of the fibers of one thread.
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/base/seam/platform/poison.hpp>
 #include <hocket/context/seam/switch.hpp>
@@ -24,7 +24,7 @@ stack_bounds bounds_of_cell(std::uintptr_t address) noexcept {
   return {reinterpret_cast<std::uintptr_t>(stack.low), reinterpret_cast<std::uintptr_t>(stack.top)};
 }
 
-// Before main(): the first fiber comes later.
+// Before main(), and so before the first fiber.
 [[maybe_unused]] const bool locator_installed = (set_stack_locator(&bounds_of_cell), true);
 
 }  // namespace
@@ -53,7 +53,7 @@ fiber_thread::~fiber_thread() {
   destroy_pools();
 }
 
-void fiber_thread::leave_last() noexcept { delete this; }
+void fiber_thread::delete_self() noexcept { delete this; }
 
 fiber_thread& fiber_thread::make_current() {
   auto* at_exit = new exit_hook{{&exit_hook::end}};
@@ -63,10 +63,10 @@ fiber_thread& fiber_thread::make_current() {
     throw std::bad_alloc();
   }
   set_current_slot(thread_slot::fiber, thread);
-  if (!at_thread_exit(*at_exit)) delete at_exit;  // the state stays for good
+  if (!at_thread_exit(*at_exit)) delete at_exit;  // the state is never destroyed
   prepare_overflow_report(thread->for_signals_);
-  static constexpr housekeeper keeps_stacks{&stack_news, &keep_stacks};
-  register_housekeeper(keeps_stacks);
+  static constexpr housekeeper stack_housekeeper{&stack_generation, &reclaim_stacks};
+  register_housekeeper(stack_housekeeper);
   return *thread;
 }
 

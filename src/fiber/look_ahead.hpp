@@ -1,11 +1,11 @@
-// The memory of the fibers that come soon.
+// Prefetches the memory of the next fibers.
 //
-// With more than some thousand fibers all that a switch touches has left the caches, and the translation buffer, too: a
-// stack has a page of its own. Waiting for it takes several times as long as the switch and all around it (measured: a
-// yield at 30,000 fibers 451 ns without this and 105 with it, docs/decisions/004). So it is asked for early, in two
-// steps, because the second needs what the first one brings: the control block of the fiber that comes `far` turns
-// later; and of the one `near` turns later, whose control block is there by now, its stack, where it parked, and its
-// stop state. Where there never were many fibers nothing of this is done.
+// With more than some thousand fibers everything that a switch touches has left the caches, and the translation buffer,
+// too: each stack has its own page. Waiting for it takes several times as long as the switch itself (measured: a yield
+// at 30,000 fibers takes 451 ns without the prefetch and 105 with it, docs/decisions/004). So it is prefetched in two
+// steps, because the second needs the memory of the first: the control block of the fiber `far` turns later; and for
+// the fiber `near` turns later, with its control block now in the cache, its stack at the parked place, and its stop
+// state. If there never were many fibers, nothing is done.
 #pragma once
 #include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/core/spawn/seam/scheduled.hpp>
@@ -16,7 +16,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-[[gnu::always_inline]] inline void look_ahead(const run_queue& ready) noexcept {
+[[gnu::always_inline]] inline void prefetch_next_fibers(const run_queue& ready) noexcept {
   constexpr std::size_t near = 8, far = 16;
   if (!ready.is_large()) return;
   const std::coroutine_handle<> later = ready.peek(far);

@@ -1,4 +1,4 @@
-// What measure_stacks() said last.
+// The last value of measure_stacks().
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 

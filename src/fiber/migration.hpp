@@ -1,22 +1,28 @@
-// Fibers that migrate: spawned as `migratable` on a runtime, they go on at whatever of its workers takes them.
+// Fibers that migrate: spawned as `migratable` on a runtime, they continue on any of its workers.
 //
 // A fiber's thread is in its control block, and its stack's pool in its record. A worker that resumes a migrating fiber
-// makes both its own first (bring_here()), and then resumes it like any other. In between two runs it is nobody's:
+// first sets both to its own (move_to_this_thread()), and then resumes it like any other fiber. Between two runs it
+// belongs to no thread:
 //
-//   running     its block names the thread that it runs on
-//   parked      it names the thread that it ran on last, which may be gone on to other things, and is not asked
+//   running     its block names the thread on which it runs
+//   parked      its block names the thread of its last run, which may no longer exist, and is not used
 //
-// Hazards. *Two at once*: the block is written by who has the right to resume, that is, by who took the handle out of a
-// queue; what orders them is what ordered the wake-up. *The worker it has left*: after its request has been published
-// that worker touches nothing of it (scheduled_fiber.hpp), and knows of it no more: fiber_thread::live counts the
-// fibers that may keep the thread's state alive, and one that migrates is not among them, since its runtime outlives
-// it. *No memory*: a worker that has never run a fiber has no state for them, and where there is no memory to make it
-// the fiber goes back to the queue. *What is on its stack of a thread*: code between two switches asks anew for the
-// thread that it is on (core/thread/seam/current.hpp). The exception state moves along, in the record; a call on a
-// big stack of the thread's pool keeps the fiber where it is (call_on_stack.cpp).
+// # Hazards
 //
-// It has entry points of its own, so that nobody else pays for the question: resuming it costs a comparison more, and a
-// yield is a wait like any other, since no fiber may go straight to one that another thread might take.
+// - If two threads wrote the block at once, it would be corrupted. Prevented: only the party that took the handle out
+//   of a queue writes it, and the wake-up orders these parties.
+// - If the previous worker touched the fiber after its request was published, it would race with the next one.
+//   Prevented: it touches nothing (scheduled_fiber.hpp), and does not count the fiber any more. fiber_thread::live
+//   counts the fibers that may keep the thread's state alive; migrating fibers are not among them, because their
+//   runtime outlives them.
+// - If a worker that has never run a fiber has no memory for its state, it cannot run the fiber. Then the fiber returns
+//   to the queue.
+// - If code kept its thread's state over a switch, it would use the state of another thread. Prevented: code between
+//   two switches reads its thread again (core/thread/seam/current.hpp). The exception state moves along, in the record.
+//   A call on a big stack of the thread's pool keeps the fiber on its thread (call_on_stack.cpp).
+//
+// Migrating fibers have their own entry points, so other fibers pay nothing: their resume costs one more comparison,
+// and their yield is an ordinary wait, because another thread might take the next fiber.
 #pragma once
 #include <hocket/fiber/detail/control_block.hpp>
 
@@ -24,14 +30,15 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// At its first run, where it has a stack; and at its end, before it gives that back.
-inline void let_migrate(control_block& block) noexcept {
+// begin_migrating(): at the first run, after the fiber has a stack. end_migrating(): at its end, before it returns the
+// stack.
+inline void begin_migrating(control_block& block) noexcept {
   block.head = migratable_entry_points;
-  block.thread().one_less();
+  block.thread().remove_fiber();
 }
-inline void settle_down(control_block& block) noexcept { block.thread().one_more(); }
+inline void end_migrating(control_block& block) noexcept { block.thread().add_fiber(); }
 
-// A parked one, by who is about to resume it: it belongs to this thread from now on. False: there is no memory.
-[[nodiscard]] bool bring_here(control_block& block) noexcept;
+// Moves a parked fiber to the calling thread, which is about to resume it. False: there is no memory.
+[[nodiscard]] bool move_to_this_thread(control_block& block) noexcept;
 
 }}}  // namespace hocket::detail

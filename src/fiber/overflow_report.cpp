@@ -26,18 +26,17 @@ bool report_is_on() noexcept {
   return report.load(std::memory_order_relaxed);
 }
 
-// The stack that the faulting code runs on. Everything here is read in a signal handler, on the thread that it belongs
-// to: nothing of it changes meanwhile.
+// The stack of the faulting code. All state here is read in a signal handler, on its own thread, so it does not change.
 struct stack_in_use {
-  stack_ref stack;      // of no size: not one of ours
-  fiber_record* fiber;  // whose code runs; null: that of a plain thread
+  stack_ref stack;      // empty: not a stack of hocket
+  fiber_record* fiber;  // the running fiber; null: a plain thread
   bool called;          // by call_on_stack
 
   bool holds(std::uintptr_t address) const noexcept {
     return reinterpret_cast<std::uintptr_t>(stack.low) <= address &&
            address < reinterpret_cast<std::uintptr_t>(stack.top);
   }
-  std::size_t asked() const noexcept { return stack_depot::depot_of(stack.cell).stack_size(); }
+  std::size_t stack_size() const noexcept { return stack_depot::depot_of(stack.cell).stack_size(); }
 };
 
 stack_in_use current_stack(const fiber_thread& thread) noexcept {
@@ -54,7 +53,7 @@ void write_subject(text_writer& out, const stack_in_use& stack) noexcept {
 
 void write_spawned(text_writer& out, const stack_in_use& stack) noexcept {
   if (!stack.fiber || !(stack.fiber->block->header.flags & fiber_flag::scheduled)) return;
-  const scheduled& spawned = scheduled_fiber::of(*stack.fiber->block).activity();
+  const scheduled& spawned = scheduled_fiber::from_block(*stack.fiber->block).activity();
   if (spawned.spawned().line() != 0)
     out.literal("; spawned at ").path(spawned.spawned().file_name()).literal(":").number(spawned.spawned().line());
   else if (spawned.spawned_by())
@@ -63,7 +62,7 @@ void write_spawned(text_writer& out, const stack_in_use& stack) noexcept {
 
 void write_figures(text_writer& out, const stack_in_use& stack, const memory_fault& fault) noexcept {
   const auto top = reinterpret_cast<std::uintptr_t>(stack.stack.top);
-  out.literal("  stack_size ").number(stack.asked());
+  out.literal("  stack_size ").number(stack.stack_size());
   if (fault.stack_pointer != 0)
     out.literal("; ").number(top - fault.stack_pointer).literal(" bytes in use at the fault");
   out.literal("; high-water mark ").number(high_water_of(stack.stack));
@@ -77,7 +76,7 @@ void write_overflow(text_writer& out, const stack_in_use& stack, const memory_fa
   write_figures(out, stack, fault);
   out.literal("  remedy: give ")
       .literal(stack.called ? "the call a stack of " : "it a stack_size of ")
-      .number(2 * stack.asked());
+      .number(2 * stack.stack_size());
   out.literal(" bytes or more");
   if (!stack.called) out.literal(", or make its one deep call by call_on_big_stack");
   out.literal("; a recursion that").end_line();
@@ -95,7 +94,7 @@ void write_stray(text_writer& out, const stack_in_use& stack, const memory_fault
   out.end_line().literal("  the place").end_line();
 }
 
-// An access to a stack that is not there: by another thread, another fiber, or a callback.
+// An access to a packed stack, by another thread, another fiber, or a callback.
 void explain_hibernated(const memory_fault& fault) noexcept {
   auto* owner = static_cast<const control_block*>(cell_at(fault.address));
   if (!owner || (owner->header.reserved & stack_bit::guarded) == 0) return;
@@ -122,13 +121,13 @@ void explain(const memory_fault& fault) noexcept {
   if (!report_is_on()) return;
   const fiber_thread* thread = fiber_thread::current_if_any();
   const stack_in_use stack = thread ? current_stack(*thread) : stack_in_use{{}, nullptr, false};
-  const stack_fault what = stack.stack.low ? judge_fault(fault, stack.stack.low) : stack_fault::foreign;
-  if (what == stack_fault::foreign) {
+  const stack_fault kind = stack.stack.low ? judge_fault(fault, stack.stack.low) : stack_fault::foreign;
+  if (kind == stack_fault::foreign) {
     const bool on_thread = !stack.holds(fault.stack_pointer) && ran_off_stack(fault);
     return on_thread ? explain_thread() : explain_hibernated(fault);
   }
   text_writer out(STDERR_FILENO);
-  if (what == stack_fault::overflow) write_overflow(out, stack, fault);
+  if (kind == stack_fault::overflow) write_overflow(out, stack, fault);
   else write_stray(out, stack, fault);
 }
 

@@ -1,10 +1,10 @@
-// Floating-point environments that go with their fibers (spawn_options::own_floating_point).
+// The floating-point environments of fibers (spawn_options::own_floating_point).
 #pragma once
 #include <hocket/fiber/detail/fiber_record.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Around a switch to such a fiber, on the resumer's side: the fiber's environment is the thread's meanwhile.
+// The scope of a switch to such a fiber, on the resumer's side: meanwhile the fiber's environment is the thread's.
 class own_floating_point_scope {
  public:
   explicit own_floating_point_scope(fiber_record& record) noexcept : record_(record) {

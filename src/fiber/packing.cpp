@@ -17,19 +17,20 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
 bool is_pinned(control_block& block) noexcept {
-  return (block.header.flags & fiber_flag::scheduled) != 0 && scheduled_fiber::of(block).pinned();
+  return (block.header.flags & fiber_flag::scheduled) != 0 && scheduled_fiber::from_block(block).pinned();
 }
 
-// Where the frames of a fiber that does not run begin, or what else it keeps.
+// The low end of the frames of a fiber that does not run, or of its other data.
 std::byte* bottom_of(const control_block& block, const fiber_record& record) noexcept {
   const bool frames_elsewhere = machine::fibers_are_threads && (block.header.flags & header_flag::started) != 0;
   if (frames_elsewhere || block.finished()) return record.base();
   const called_stack* call = record.calls;
   while (call && call->outer) call = call->outer;
-  auto* lowest = static_cast<std::byte*>(call ? call->left : block.record);
+  auto* lowest = static_cast<std::byte*>(call ? call->caller_record : block.record);
   if constexpr (machine::kept_below_record == 0) return lowest;
-  const auto room = static_cast<std::size_t>(lowest - stack_pool::stack_of(const_cast<control_block*>(&block)).low);
-  return lowest - std::min(machine::kept_below_record, room);
+  const auto free_bytes =
+      static_cast<std::size_t>(lowest - stack_pool::stack_of(const_cast<control_block*>(&block)).low);
+  return lowest - std::min(machine::kept_below_record, free_bytes);
 }
 
 bool can_hibernate(control_block& block, fiber_record& record) noexcept {
@@ -41,7 +42,7 @@ bool can_hibernate(control_block& block, fiber_record& record) noexcept {
          record.pool->is_guarded() && !stack_depot::is_of_source(&block);
 }
 
-// Of a packed fiber: those that held what is in its image.
+// The pages of a packed fiber that held the data in its image.
 memory_range live_pages(const control_block& block) noexcept {
   const auto& image = *static_cast<const stack_image*>(block.record);
   return pages_of(image.from(), image.top());
@@ -49,14 +50,14 @@ memory_range live_pages(const control_block& block) noexcept {
 
 void set_packed(control_block& block, fiber_record& record, stack_image& image) noexcept {
   image.record = block.record;
-  signal_fence();  // who enumerates stacks finds a whole image (enumeration.hpp)
+  signal_fence();  // an enumeration finds a complete image (enumeration.hpp)
   block.record = &image;
   block.header.reserved = (block.header.reserved & ~stack_bit::aged) | stack_bit::packed;
   block.header.flags |= fiber_flag::idle;
   record.annotation.on_pack(image.find(image.from()), image.size());
 }
 
-fiber_record& bring_back(control_block& block, stack_image& image) noexcept {
+fiber_record& restore_frames(control_block& block, stack_image& image) noexcept {
   if (under_memcheck) [[unlikely]]
     allow_stack_access(image.from(), image.size());
   image.restore();
@@ -77,7 +78,7 @@ bool packing_batch::add(control_block& block) noexcept {
   if (!can_hibernate(block, record)) return false;
   const stack_ref stack = stack_pool::stack_of(&block);
   check_canary(block);
-  if (count_ == most) flush();
+  if (count_ == capacity) flush();
   stack_image* image = stack_image::save(bottom_of(block, record), record.top());
   if (!image) return false;
   hibernation_statistics& usage = block.thread().hibernation;
@@ -140,7 +141,7 @@ void unpack_copied(control_block& block, stack_image& image) noexcept {
   const bool taken = take_copied_stack(&block);
   expects(taken, "there is no memory to save the frames on a copied stack", "raise the memory limit of the process",
           fiber_record::from_block(block).name);
-  fiber_record& record = bring_back(block, image);
+  fiber_record& record = restore_frames(block, image);
   if (keeps_released_memory()) record.image = &image;
   else stack_image::free(&image);
 }
@@ -154,7 +155,7 @@ void unpack_hibernated(control_block& block, stack_image& image) noexcept {
   usage.image_bytes -= image.footprint();
   if (block.header.reserved & stack_bit::guarded) allow_pages(live_pages(block));
   if (stack.canary) write_canary(stack.low);
-  bring_back(block, image);
+  restore_frames(block, image);
   stack_image::free(&image);
 }
 
@@ -166,11 +167,11 @@ void unpack(control_block& block) noexcept {
   else unpack_hibernated(block, image);
 }
 
-scheduled_fiber* pin_stack(control_block& fiber, const char* what) noexcept {
+scheduled_fiber* pin_stack(control_block& fiber, const char* subject) noexcept {
   expects((fiber.header.reserved & stack_bit::copied) == 0,
           "something that others write to lies on a copied stack, which another fiber may have by then",
-          "allocate it elsewhere, or spawn the fiber with a stack of its own", what);
-  scheduled_fiber& pinned = scheduled_fiber::of(fiber);
+          "allocate it elsewhere, or spawn the fiber with a stack of its own", subject);
+  scheduled_fiber& pinned = scheduled_fiber::from_block(fiber);
   pinned.pin();
   return &pinned;
 }
@@ -178,10 +179,10 @@ scheduled_fiber* pin_stack(control_block& fiber, const char* what) noexcept {
 bool refers_to_stack(const void* data, std::size_t size, control_block& block) noexcept {
   const stack_ref stack = stack_pool::stack_of(&block);
   const auto low = reinterpret_cast<std::uintptr_t>(stack.low);
-  const auto* at = static_cast<const std::byte*>(data);
+  const auto* bytes = static_cast<const std::byte*>(data);
   for (std::size_t i = 0; i + sizeof(std::uintptr_t) <= size; i += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;
-    std::memcpy(&word, at + i, sizeof word);
+    std::memcpy(&word, bytes + i, sizeof word);
     if (word - low < stack.size()) return true;
   }
   return false;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr yield_way no_way{nullptr, nullptr};
 
-// The fiber at the front of the queue, if a switch is all that it takes to resume it.
+// The fiber at the front of the queue, if a switch alone resumes it.
 control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& thread) noexcept {
   auto* frame = static_cast<frame_head*>(ready.front().address());
   if (!frame || frame->resume != scheduled_entry_points.resume) return nullptr;
@@ -38,33 +38,33 @@ control_block* next_for_a_switch(const run_queue& ready, const fiber_thread& thr
   return (next->header.flags & fiber_flag::at_resume) == 0 && &next->thread() == &thread ? next : nullptr;
 }
 
-// What follows is apart, so that a yield from one to the next among few saves no registers for it.
+// The following functions are out of line, so that a yield between few fibers saves no registers for them.
 
 [[gnu::noinline]] yield_way push_slowly(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
   return ready.try_push(handle_of(own.head)) ? yield_way{&own, thread.worker} : no_way;
 }
 
 [[gnu::noinline]] yield_way back_to_worker(run_queue& ready, control_block& own, const fiber_thread& thread) noexcept {
-  if (ready.push_in_sight(handle_of(own.head))) [[likely]]
+  if (ready.try_push_below_limit(handle_of(own.head))) [[likely]]
     return {&own, thread.worker};
   return push_slowly(ready, own, thread);
 }
 
-[[gnu::noinline]] yield_way after_look_ahead(const run_queue& ready, yield_way way) noexcept {
-  look_ahead(ready);
+[[gnu::noinline]] yield_way after_prefetch(const run_queue& ready, yield_way way) noexcept {
+  prefetch_next_fibers(ready);
   return way;
 }
 
 }  // namespace
 
 yield_way prepare_yield() noexcept {
-  if constexpr (conforming_mode) return no_way;  // what stands in the queue is the proxy
+  if constexpr (conforming_mode) return no_way;  // the queue holds the proxy
   thread_state& state = this_thread();
   auto* thread = static_cast<fiber_thread*>(slot_of(state, thread_slot::fiber));
   control_block* own = thread ? thread->running : nullptr;
   if (own) expect_no_lock(state);
-  if (!own || state.eager || own->head.resume != scheduled_entry_points.resume || !state.seat.ready) return no_way;
-  run_queue& ready = *state.seat.ready;
+  if (!own || state.eager || own->head.resume != scheduled_entry_points.resume || !state.binding.ready) return no_way;
+  run_queue& ready = *state.binding.ready;
   const bool straight = !switch_annotation::active && state.turn_left != 0 && thread->exceptions->empty();
   control_block* next = straight ? next_for_a_switch(ready, *thread) : nullptr;
   if (!next) return back_to_worker(ready, *own, *thread);
@@ -73,7 +73,7 @@ yield_way prepare_yield() noexcept {
   thread->running = next;
   state.ctx = next->header.ctx;
   const yield_way way{own, std::exchange(next->record, nullptr)};
-  return ready.is_large() ? after_look_ahead(ready, way) : way;
+  return ready.is_large() ? after_prefetch(ready, way) : way;
 }
 
 bool suspend_this_stack(void* awaiter, suspend_call suspend) noexcept {

@@ -9,9 +9,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 [[noreturn]] void report_bad_scheduled_resume(control_block& block) noexcept;
 
-// What comes back to a worker: the fiber that parked, which need not be the one that was resumed (one that yields may
-// pass the thread on to the next), and what it asks for. Null: it has finished. Its own control block: nothing, it
-// stands in the run queue already.
+// The result of a switch to fibers: the fiber that parked, which need not be the resumed one (a yield may pass the
+// thread to the next fiber), and its request. Null: the fiber has finished. Its own control block: it is in the run
+// queue already.
 struct parked_fiber {
   control_block* block;
   void* request;
@@ -38,7 +38,7 @@ parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexce
   return {parked, back.transfer};
 }
 
-// Runs the fiber, and those that it passes the thread on to, until one parks or finishes.
+// Runs the fiber, and the fibers to which it passes the thread, until one parks or finishes.
 [[gnu::always_inline]] inline parked_fiber resume_scheduled(control_block& block) noexcept {
   fiber_thread& thread = block.thread();
   if constexpr (misuse_checks) {
@@ -48,7 +48,7 @@ parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexce
   if (!thread.exceptions->empty()) [[unlikely]]
     return resume_scheduled_from_handler(block);
   thread_state& state = *thread.state;
-  if (state.seat.ready) look_ahead(*state.seat.ready);
+  if (state.binding.ready) prefetch_next_fibers(*state.binding.ready);
   state.ctx = block.header.ctx;
   if ((block.header.flags & fiber_flag::at_resume) != 0) [[unlikely]]
     if (before_resume(block)) return resume_scheduled_in_own_floating_point(block);

@@ -57,7 +57,7 @@ void* enter_from_handler(control_block& block, void* transfer) noexcept {
   return sent;
 }
 
-// Right for a thread whose end has begun: it is asked for in vain, and its static objects may still resume.
+// For a thread that is ending: its fiber_thread is no longer found, and its static objects may still resume.
 void* enter_late(control_block& block, void* transfer) noexcept {
   if (!block.record || block.thread().id != machine::thread_id()) report_bad_resume(block);
   return enter(block, block.thread(), transfer);

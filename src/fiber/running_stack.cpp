@@ -55,7 +55,7 @@ class lowest_native {
     return block && block->header.kind == coroutine_kind::fiber ? block : nullptr;
   }
   void along(const called_stack* call) noexcept {
-    for (; call; call = call->outer) consider(static_cast<std::byte*>(call->left));
+    for (; call; call = call->outer) consider(static_cast<std::byte*>(call->caller_record));
   }
   void consider(std::byte* place) noexcept {
     if (bounds_.contain(place) && (!lowest_ || place < lowest_)) lowest_ = place;

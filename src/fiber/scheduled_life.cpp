@@ -23,7 +23,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// For core, which knows of no stacks.
+// The hooks for core, which knows no stacks.
 constexpr stack_hooks hooks{
     &suspend_this_stack,
     [](const void* object, const char* subject) noexcept -> void* {
@@ -61,7 +61,7 @@ scheduled_fiber::preparation scheduled_fiber::prepare() noexcept {
   return preparation::done;
 }
 
-// Null: it is to wait for one.
+// Returns null if the fiber must wait for a stack.
 fiber_record* scheduled_fiber::take_stack(fiber_thread& thread) {
   stack_pool& pool = thread.pool_of(stack_size_, stack_);
   if (waiting_) [[unlikely]] {
@@ -89,21 +89,21 @@ void scheduled_fiber::begin_on(fiber_record& record, fiber_thread& thread) {
   block_->header.flags |= fiber_flag::scheduled;
   block_->header.budget = transfer_budget;
   block_->header.ctx = &self_;
-  if (idle.keep() || (block_->header.reserved & stack_bit::copied) != 0) block_->header.reserved |= stack_bit::moves;
+  if (idle.commit() || (block_->header.reserved & stack_bit::copied) != 0) block_->header.reserved |= stack_bit::moves;
   record.drop_body = [](fiber_record&) noexcept {};
   arm_fiber(record, &record, &scheduled_fiber::entry);
   guard.armed = true;
   if (!self_.migrates()) [[likely]]
     return;
   migrates_ = true;
-  let_migrate(*block_);
+  begin_migrating(*block_);
 }
 
-// Where the fiber begins, on its own stack.
+// The first function of the fiber, on its own stack.
 void scheduled_fiber::entry(void* argument, void* from, void*) noexcept {
   auto& record = *static_cast<fiber_record*>(argument);
   control_block& block = *record.block;
-  block.thread().worker = from;  // first: until then only a register has the worker's record (enumeration.cpp)
+  block.thread().worker = from;  // first: before it only a register has the worker's record (enumeration.cpp)
   record.annotation.on_entry();
   block.header.flags |= header_flag::started;
   auto& fiber = *static_cast<scheduled_fiber*>(record.user_data);
@@ -116,7 +116,7 @@ void scheduled_fiber::conclude() noexcept {
   if (block_) {
     if (hibernates()) block_->thread().idle->remove(*this);
     if (migrates_) [[unlikely]]
-      settle_down(*block_);
+      end_migrating(*block_);
     bury_fiber(fiber_record::from_block(*block_));
   } else {
     body_(*this, false);
@@ -124,8 +124,8 @@ void scheduled_fiber::conclude() noexcept {
   self_.finish();
 }
 
-// While it runs the turn seems to be over: then a yield goes back to the worker, who changes the environment, and not
-// straight to the next fiber.
+// While the fiber runs, the turn appears to be over. So a yield switches to the worker, which changes the environment,
+// and not to the next fiber.
 parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexcept {
   own_floating_point_scope own(fiber_record::from_block(block));
   std::size_t& turn_left = block.thread().state->turn_left;
@@ -135,7 +135,7 @@ parked_fiber resume_scheduled_in_own_floating_point(control_block& block) noexce
   return parked;
 }
 
-// The worker runs inside of a catch block of its thread: the fiber must not see that.
+// The worker runs inside of a catch block of its thread, which the fiber must not see.
 parked_fiber resume_scheduled_from_handler(control_block& block) noexcept {
   exception_globals& live = *block.thread().exceptions;
   exception_globals own = std::exchange(live, {nullptr, 0});

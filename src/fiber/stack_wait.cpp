@@ -12,7 +12,7 @@ bool stack_wait::begin(std::coroutine_handle<> start, const std::source_location
   wait_.arm(start, site_of(at));
   entry_.enlist(wait_, *this);
   const stack_depot::enlisted answer = depot_.wait(*this);
-  if (answer.kind != stack_depot::enlisting::waits) {  // popped as soon as it stood in line
+  if (answer.kind != stack_depot::enlisting::waits) {  // popped as soon as it was listed
     stack_ = answer.stack;
     error_ = answer.error;
     entry_.claim_popped().post();
@@ -20,14 +20,14 @@ bool stack_wait::begin(std::coroutine_handle<> start, const std::source_location
   return wait_.commit();
 }
 
-// A wait that another has ended is gone as soon as it is told.
+// A wait that another party has ended may be destroyed right after claim_popped().
 void stack_wait::on_stack(stack_waiter& self, const stack_ref& stack) noexcept {
   auto& wait = static_cast<stack_wait&>(self);
   stack_depot& depot = wait.depot_;
   wait.stack_ = stack;
-  grant given = wait.entry_.claim_popped();
-  if (!given) depot.release(stack);
-  given.post();
+  grant won = wait.entry_.claim_popped();
+  if (!won) depot.release(stack);
+  won.post();
 }
 
 stack_ref stack_wait::take(scheduled& self) {

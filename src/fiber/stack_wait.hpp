@@ -1,4 +1,4 @@
-// How a spawned fiber waits for a stack: at_limit::wait. It has not begun, so what waits is the frame that starts it.
+// The wait of a spawned fiber for a stack: at_limit::wait. The fiber has not begun, so its start frame waits.
 #pragma once
 #include <hocket/primitive.hpp>
 #include <hocket/stack/stack_depot.hpp>
@@ -7,16 +7,16 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class scheduled;
 
-// One wait, as any other of the library (core/wait/seam/suspension.hpp): a stop, a kill and the deadline of the
-// context end it. A stack that arrives too late is passed on to the next waiter.
+// A wait of the library (core/wait/seam/suspension.hpp): a stop, a kill and the deadline of the context end it. A stack
+// that arrives too late is passed on to the next waiter.
 class stack_wait final : private wait_source, private stack_waiter {
  public:
   explicit stack_wait(stack_depot& depot) noexcept : stack_waiter(&stack_wait::on_stack), depot_(depot) {}
 
-  // On the worker. True: suspended, what `start` refers to is posted when the wait is over. False: it is over already.
+  // On the worker. True: suspended; `start` is posted when the wait is over. False: it is over already.
   [[nodiscard]] bool begin(std::coroutine_handle<> start, const std::source_location& at) noexcept;
 
-  // When it is over. Throws what ended it, if that was not a stack.
+  // Called after the wait. Throws its error if it has no stack.
   stack_ref take(scheduled& self);
 
  private:

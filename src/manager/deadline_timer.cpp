@@ -25,9 +25,9 @@ void deadline_timer::set_first_deadline(time_point deadline) noexcept {
 
 // The timers of the manager's executor, if this thread runs it.
 timer_service* deadline_timer::timers_here() const noexcept {
-  const executor_seat& seat = this_thread().seat;
-  const bool is_home_thread = seat.running_on == &work_.home() || (seat.pool && seat.pool == &work_.home());
-  return is_home_thread ? seat.running_on->timers() : nullptr;
+  const executor_binding& binding = this_thread().binding;
+  const bool is_home_thread = binding.running_on == &work_.home() || (binding.pool && binding.pool == &work_.home());
+  return is_home_thread ? binding.running_on->timers() : nullptr;
 }
 
 void deadline_timer::arm_by(time_point deadline) {

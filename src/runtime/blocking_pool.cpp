@@ -80,7 +80,7 @@ constinit atomic<blocking_pool*> pool_of_process{nullptr};
 const executor* caller() noexcept {
   const thread_state& current = this_thread();
   if (current.serves) return current.serves;
-  return current.seat.pool ? current.seat.pool : current.seat.running_on;
+  return current.binding.pool ? current.binding.pool : current.binding.running_on;
 }
 
 // On a thread of the pool. False: the call's wait has ended already, so the call does not run.
@@ -88,11 +88,11 @@ bool run_call(waiter& entry, const wait_source& source) noexcept {
   detail::blocking_job& job = job_of(entry);
   grant won = entry.claim_popped();
   if (!won) return false;
-  waiter& granted = won.keep(source);
+  waiter& granted = won.defer(source);
   this_thread().serves = job.caller;
   job.run(job);
   this_thread().serves = nullptr;
-  granted.kept().post();
+  granted.deferred().post();
   return true;
 }
 

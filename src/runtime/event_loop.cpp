@@ -13,14 +13,14 @@ event_loop::event_loop(const clock_source& time, parker* parker, const char* nam
       drivers_({stays ? steady_clock() : time, stays, parker != nullptr}, name, parker),
       wheel_(time, *this, *this),
       coroutines_(*this, name, stays),
-      house_(time) {}
+      reclaimer_(time) {}
 
 void event_loop::begin_turn(std::size_t number) noexcept {
   halt_if_asked();
   take_posted();
   drivers_.poll_in_turn();
   if (number % house_turns == 0) [[unlikely]]
-    house_.look();
+    reclaimer_.look();
   // Data that arrived in time beats the deadline, also data that the driver delivers in a later turn.
   due_ = !drivers_.has_more() && wheel_.advance(turn_size);
 }
@@ -42,7 +42,7 @@ void event_loop::sleep(time_point until) noexcept {
 
 // Without timers no turn reads the clock. So if such a sleep ends without a wake, the house may be due.
 void event_loop::slept(bool woken) noexcept {
-  if (!woken && wheel_.empty()) house_.ask();
+  if (!woken && wheel_.empty()) reclaimer_.expect_due();
 }
 
 // --- executor

@@ -6,7 +6,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void idle_workers::update_can_wake() noexcept {
-  // ORDER: relaxed, pairs with the load in stealable_queue::wanted(): the fences of both order it.
+  // ORDER: relaxed, pairs with the load in stealable_queue::should_offer(): the fences of both order it.
   can_wake_.store(searching_ == 0 && !asleep_.empty(), std::memory_order_relaxed);
 }
 

@@ -17,7 +17,8 @@
 //
 //   a worker that falls asleep                      a thread that pushes work
 //   1. begin_sleep(): can_wake() becomes true       1. pushes it
-//   2. heavy fence                                  2. light fence (stealable_queue::wanted()); from outside: 1 and 3
+//   2. heavy fence                                  2. light fence (stealable_queue::should_offer()); from outside: 1
+//   and 3
 //                                                      are seq_cst
 //   3. if no other worker searches: checks all      3. can_wake(): notify()
 //      queues once more; work -> end_sleep(), search

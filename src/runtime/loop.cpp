@@ -84,11 +84,11 @@ bool loop::poll() {
 time_point loop::begin_sleep() {
   begin_run();
   running_scope running(seat_, nullptr);
-  const time_point house = maintain();
+  const time_point reclaim_time = maintain();
   drivers_.poll_in_turn();
   if (busy() || !inbox_.begin_sleep()) return time_point::min();
   asleep_ = true;
-  return std::min(wheel_.next_expiry(), house);
+  return std::min(wheel_.next_expiry(), reclaim_time);
 }
 
 void loop::end_sleep() noexcept {
@@ -137,9 +137,9 @@ void loop::end_late_waits() noexcept {
 
 // Sleeps until there may be work. False: there is none, and the loop must not sleep.
 bool loop::rest(time_point until) noexcept {
-  const time_point house = maintain();
+  const time_point maintenance = maintain();
   if (busy()) return true;  // the maintenance may have returned memory that a coroutine waited for
-  const time_point next = std::min({until, wheel_.next_expiry(), house});
+  const time_point next = std::min({until, wheel_.next_expiry(), maintenance});
   if (can_sleep(next)) {
     sleep(next);
     return true;

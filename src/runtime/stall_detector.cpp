@@ -52,9 +52,9 @@ constexpr std::chrono::milliseconds signal_timeout{100};  // for a worker that d
 
 // Any thread, in the handler of a signal.
 void on_interrupt(std::uint32_t number, const void* context) noexcept {
-  const executor_seat& seat = this_thread().seat;
-  if (!seat.pool || !seat.running_on) return;
-  const worker& interrupted = *static_cast<const worker*>(seat.running_on);
+  const executor_binding& binding = this_thread().binding;
+  if (!binding.pool || !binding.running_on) return;
+  const worker& interrupted = *static_cast<const worker*>(binding.running_on);
   if (stack_probe* const probe = interrupted.probe())
     static_cast<void>(probe->on_signal(number, {interrupted.turns(), interrupted.running()}, context));
 }

@@ -29,7 +29,7 @@ class timed_budgets {
   // Called before each coroutine.
   void operator()() const noexcept {
     thread_.spent = first_of_timed;
-    thread_.clock_looks = 0;
+    thread_.clock_reads = 0;
     wrote_this_thread();
   }
 

@@ -150,7 +150,7 @@ void worker::rest() noexcept {
   const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.is_requested(); };
   const auto nap = [&] { sleep(end_of_sleep(std::min(wheel_.next_expiry(), house))); };
   static_cast<void>(worker_core::rest(called, nap));
-  rings_.set(inbox_.rings());
+  rings_.set(inbox_.wakes());
 }
 
 // The only worker of a runtime has no watch.
@@ -190,7 +190,7 @@ runtime_counts worker::counts() const noexcept {
           .ready = stealable_.in_reach(),
           .pinned_ready = at_home_.get(),
           .assists = assists_.get(),
-          .frames = house_.frames(),
+          .frames = reclaimer_.frames(),
           .timers = timers_.get(),
           .max_timer_lag = duration(static_cast<duration::rep>(latest_ns_.get()))};
 }

@@ -99,13 +99,13 @@ class worker_core {
     turn_began_ = unknown;
     pushes_ = 0;
     set_late(false);
-    if (stealable_.wanted()) [[unlikely]]
+    if (stealable_.should_offer()) [[unlikely]]
       share_beside_sleeper();
   }
   // Whether share_if_late() is to be called between two resumes of this turn.
-  bool has_sleepers() const noexcept { return stealable_.is_looked_for(); }
+  bool has_sleepers() const noexcept { return stealable_.has_searcher(); }
   void share_if_late() noexcept {
-    if (stealable_.wanted() && turn_is_late()) shared_.wake_one();
+    if (stealable_.should_offer() && turn_is_late()) shared_.wake_one();
   }
 
   // Called when nothing is ready. Moves injected work into stealable_, or else half of another worker's stealable

@@ -20,8 +20,8 @@ struct worker_list : worker_pool {
 
   // The worker that runs on this thread; null: none of these workers.
   worker* present_worker() const noexcept {
-    const executor_seat& seat = this_thread().seat;
-    return seat.pool == &home ? static_cast<worker*>(seat.running_on) : nullptr;
+    const executor_binding& binding = this_thread().binding;
+    return binding.pool == &home ? static_cast<worker*>(binding.running_on) : nullptr;
   }
   // Whether this thread works for a coroutine of the runtime, as a worker or in a blocking call: it must not wait for
   // the coroutines.

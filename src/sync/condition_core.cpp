@@ -49,7 +49,7 @@ bool condition_core<Strength>::detach(waiter& entry) noexcept {
     relock.listed = false;
     waiters_.erase(entry);
   }
-  relock.lock->adopt(entry.kept());
+  relock.lock->adopt(entry.deferred());
   return false;
 }
 

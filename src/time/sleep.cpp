@@ -45,10 +45,12 @@ void alarm::begin(suspension& wait, waiter& entry, duration time) noexcept {
 }
 
 bool alarm::may_leave(const timer_node& self, const executor& home) noexcept {
-  return !static_cast<const alarm&>(self).entry_->goes_on_at(home);
+  return !static_cast<const alarm&>(self).entry_->resumes_on(home);
 }
 
-void alarm::prefetch_waiter(const timer_node& self) noexcept { static_cast<const alarm&>(self).entry_->look_ahead(); }
+void alarm::prefetch_waiter(const timer_node& self) noexcept {
+  static_cast<const alarm&>(self).entry_->prefetch_wakeup();
+}
 
 constinit const timer_kind alarm::alarm_kind{&alarm::ring, &alarm::may_leave, &alarm::prefetch_waiter};
 

@@ -286,7 +286,7 @@ bool timer_wheel::sort_out(place from, std::size_t& budget) noexcept {
   if (key_of(sorted[0]->when) <= horizon_) found_due(key_of(sorted[0]->when));
   for (std::size_t i = 0; i < count; ++i) {
     timer_node& node = *sorted[i];
-    if (many) node.look_ahead();
+    if (many) node.prefetch();
     list<timer_node>::erase(node);
     const std::uint64_t key = key_of(node.when);
     if (key > horizon_) {

@@ -52,7 +52,7 @@ class lone_worker final : hocket::executor {
       rest->begin(*rest).resume();
     }
   }
-  hocket::detail::executor_seat seat() noexcept { return {this, &ready_, nullptr, nullptr, &forks_}; }
+  hocket::detail::executor_binding binding() noexcept { return {this, &ready_, nullptr, nullptr, &forks_}; }
 
  private:
   void post_from_outside(hocket::detail::runnable& work) noexcept override { ready_.push(work); }
@@ -80,7 +80,7 @@ root run(task<size_t> (*tree)(size_t), size_t calls) {
 void on_a_worker(task<size_t> (*tree)(size_t), size_t calls) {
   lone_worker alone;
   const hocket::context_ptr ctx = hocket::context::child_of_forks(hocket::context::root());
-  const hocket::detail::running_scope running(alone.seat(), ctx.get());
+  const hocket::detail::running_scope running(alone.binding(), ctx.get());
   const root whole = run(tree, calls);
   whole.handle.promise().ctx = ctx.get();
   whole.handle.promise().budget = hocket::detail::transfer_budget;

@@ -24,10 +24,10 @@ void run_both_kinds() {
 // What a park does about its house, where nothing is due.
 void park_with_nothing_to_decay(size_t k) {
   run_both_kinds();
-  hocket::detail::house keeps(hocket::steady_clock());
-  const hocket::time_point due = keeps.look();
+  hocket::detail::memory_reclaimer keeps(hocket::steady_clock());
+  const hocket::time_point due = keeps.reclaim();
   bool quiet = true;
-  for (; k; --k) quiet &= keeps.keep(hocket::time_point::min()) == due;
+  for (; k; --k) quiet &= keeps.reclaim_if_due(hocket::time_point::min()) == due;
   must(quiet, "a house had something to do");
 }
 

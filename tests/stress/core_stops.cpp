@@ -37,7 +37,7 @@ bool waits_until_killed(stop_source& source, int pattern) {
     auto mine = std::make_unique<node>();
     const stop_level ignored = round % 3 == 0 ? stop_level::cancel : source.requested();
     if (ignored == stop_level::kill) break;
-    const stop_level refused = source.attach(*mine, static_cast<detail::heeds>(ignored));
+    const stop_level refused = source.attach(*mine, static_cast<detail::min_stop_level>(ignored));
     if (refused != stop_level::none) {
       if (refused <= ignored) return false;
       continue;

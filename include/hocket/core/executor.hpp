@@ -60,7 +60,7 @@ class executor {
 };
 
 // The executor that runs the calling code. Null on a plain thread.
-inline executor* current_executor() noexcept { return detail::this_thread().seat.running_on; }
+inline executor* current_executor() noexcept { return detail::this_thread().binding.running_on; }
 
 namespace detail {
 // Posts `work` to its home: directly to the home's run queue, if that queue or a share of it is this thread's own.

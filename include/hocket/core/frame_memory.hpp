@@ -93,17 +93,17 @@ inline constexpr bool recycles_frames = sanitizer == sanitizer_kind::plain;
 void* new_frame(std::size_t bytes);
 void delete_frame(void* frame, std::size_t bytes) noexcept;
 
-struct kept_frame {
-  kept_frame* next;
+struct cached_frame {
+  cached_frame* next;
 };
 
 // `first` lies between the two counts. Side by side, g++ increments both with a 16-byte load, which waits for the
 // 8-byte store of the preceding release (the store buffer does not forward this mixture).
 struct frame_bin {
-  std::size_t free_places = 0;  // frames that the loaded magazine may still take
-  kept_frame* first = nullptr;  // the loaded magazine
+  std::size_t free_places = 0;    // frames that the loaded magazine may still take
+  cached_frame* first = nullptr;  // the loaded magazine
   std::uint64_t hits = 0;
-  kept_frame* full = nullptr;  // a full magazine, or none
+  cached_frame* full = nullptr;  // a full magazine, or none
 };
 
 // The bins of one thread, reached through its slot. Bin 0 is not used.
@@ -137,7 +137,7 @@ inline void* allocate_frame(std::size_t bytes, thread_state& thread) {
   if (!own) [[unlikely]]
     return allocate_frame_slowly(own, bytes);
   frame_bin& bin = own->bins[frame_class(bytes)];
-  kept_frame* frame = bin.first;
+  cached_frame* frame = bin.first;
   if (!frame) [[unlikely]]
     return allocate_frame_slowly(own, bytes);
   bin.first = frame->next;
@@ -164,7 +164,7 @@ inline void release_frame(void* memory, std::size_t bytes) noexcept {
   if (bin.free_places == 0) [[unlikely]]
     return release_frame_slowly(own, memory, bytes);
   --bin.free_places;
-  bin.first = ::new (memory) kept_frame{bin.first};
+  bin.first = ::new (memory) cached_frame{bin.first};
 }
 
 // An allocator of the standard on this memory, for arrays that live as long as a wait.

@@ -45,8 +45,8 @@ namespace detail {
 class daemon_group;
 
 // The weakest stop that fires a node. A node that heeds a kill alone is *shielded*.
-enum class heeds : std::uint8_t { cancel, kill };
-constexpr stop_level ignored_by(heeds weakest) noexcept { return static_cast<stop_level>(weakest); }
+enum class min_stop_level : std::uint8_t { cancel, kill };
+constexpr stop_level strongest_ignored(min_stop_level weakest) noexcept { return static_cast<stop_level>(weakest); }
 
 class late_stop_source;
 class stop_link;
@@ -106,12 +106,13 @@ class stop_source {
 
   // Attaches a node and returns stop_level::none. If the node heeds a level that is already requested, returns that
   // level and does not attach the node. Any thread.
-  [[nodiscard]] stop_level attach(detail::stop_node& node, detail::heeds weakest = detail::heeds::cancel) noexcept {
-    const word entry = reinterpret_cast<word>(&node) | (weakest == detail::heeds::cancel ? 0 : shielded);
+  [[nodiscard]] stop_level attach(detail::stop_node& node,
+                                  detail::min_stop_level weakest = detail::min_stop_level::cancel) noexcept {
+    const word entry = reinterpret_cast<word>(&node) | (weakest == detail::min_stop_level::cancel ? 0 : shielded);
     // ORDER: acquire, pairs with the fetch_add in raise(): a refused caller sees the cause of the request.
     word current = word_.load(std::memory_order_acquire);
     while (!node_of(current)) {
-      if (level_of(current) > detail::ignored_by(weakest))
+      if (level_of(current) > detail::strongest_ignored(weakest))
         return is_apart(current) ? attach_below(node, weakest) : level_of(current);
       // ORDER: release, pairs with the exchange in pop_slot(): the thread that pops the node sees its owner's writes;
       // and acquire on failure, pairs with the fetch_add in raise(), as above.
@@ -156,10 +157,10 @@ class stop_source {
     return reinterpret_cast<detail::stop_node*>(current & node_bits);
   }
 
-  stop_level attach_to_list(detail::stop_node& node, detail::heeds weakest) noexcept;
+  stop_level attach_to_list(detail::stop_node& node, detail::min_stop_level weakest) noexcept;
   bool detach_from_list(detail::stop_node& node) noexcept;
   void unlink(detail::stop_node& node) noexcept { (shielded_.begins_with(node) ? shielded_ : open_).erase(node); }
-  [[HOCKET_NOINLINE]] stop_level attach_below(detail::stop_node& node, detail::heeds weakest) noexcept;
+  [[HOCKET_NOINLINE]] stop_level attach_below(detail::stop_node& node, detail::min_stop_level weakest) noexcept;
   [[HOCKET_NOINLINE]] stop_level requested_above() const noexcept;
   bool request(stop_level level, bool by_deadline) noexcept;
   bool raise_apart(word current, stop_level level, bool by_deadline) noexcept;

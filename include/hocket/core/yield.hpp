@@ -50,7 +50,8 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
       detail::thread_state& thread = detail::this_thread();
       detail::expect_no_lock(thread);
       ctx_ = thread.ctx;
-      if (thread.seat.ready && !thread.seat.stealable && thread.seat.ready->push_in_sight(handle)) [[likely]]
+      if (thread.binding.ready && !thread.binding.stealable && thread.binding.ready->try_push_below_limit(handle))
+          [[likely]]
         return true;
       return queue(thread, handle);
     }
@@ -72,7 +73,7 @@ class [[nodiscard("yield does nothing until it is awaited")]] yield {
 
    private:
     bool queue(detail::thread_state& thread, std::coroutine_handle<> handle) noexcept;
-    [[HOCKET_NOINLINE]] bool queue_elsewhere(const detail::executor_seat& seat,
+    [[HOCKET_NOINLINE]] bool queue_elsewhere(const detail::executor_binding& binding,
                                              std::coroutine_handle<> handle) noexcept;
 
     context* ctx_ = nullptr;

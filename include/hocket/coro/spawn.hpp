@@ -86,7 +86,7 @@ class spawned_task final : public called_task<T, Call>, private stand_in {
     body_of<Call>& body = this->body_;
     try {
       if constexpr (settles<Call>) std::get<0>(this->call_.parts()).settle(body);
-      else this->keep_result([&body]() -> T { return body.await_resume(); });
+      else this->store_result([&body]() -> T { return body.await_resume(); });
       this->succeed();
     } catch (...) {
       this->fail();

@@ -46,7 +46,7 @@ class fiber_wait : public park_request {
       pin_.begin(fiber, exposed_memory_of(operation_));
   }
   control_block& fiber() const noexcept { return fiber_; }
-  given_by_t<Op> end() { return awaiter_.await_resume(); }
+  wait_result_t<Op> end() { return awaiter_.await_resume(); }
 
  private:
   static std::coroutine_handle<> commit_wait(park_request& self, fiber_handle parked) noexcept {
@@ -88,7 +88,7 @@ template <class Op>
 }
 
 template <class Op>
-[[gnu::noinline]] given_by_t<Op> end_wait(fiber_wait<Op>* wait) {
+[[gnu::noinline]] wait_result_t<Op> end_wait(fiber_wait<Op>* wait) {
   struct guard {
     fiber_wait<Op>* wait;
     ~guard() {
@@ -101,8 +101,8 @@ template <class Op>
 
 // Waits if begin_wait() returned null: on a plain thread, or with the awaiter on the caller's stack.
 template <class Op>
-[[gnu::noinline, gnu::cold]] given_by_t<Op> await_in_place(op_parameter<Op> op, duration::rep until,
-                                                           duration::rep within, stop_level ignore, call_site site) {
+[[gnu::noinline, gnu::cold]] wait_result_t<Op> await_in_place(op_parameter<Op> op, duration::rep until,
+                                                              duration::rep within, stop_level ignore, call_site site) {
   limited_operation<Op> operation(op, {time_point(duration(until)), duration(within), ignore, site});
   auto awaiter = std::move(operation).operator co_await();
   suspend_on(awaiting_fiber(), awaiter);
@@ -134,7 +134,7 @@ template <class A>
 
 // The overload for operations. Most operations complete at once: only a wait builds an awaiter, out of line.
 template <class Op, class Options>
-[[gnu::always_inline]] inline detail::given_by_t<Op> await(primitive::operation<Op, Options>&& operation) {
+[[gnu::always_inline]] inline detail::wait_result_t<Op> await(primitive::operation<Op, Options>&& operation) {
   if constexpr (detail::debug_checks) static_cast<void>(detail::awaiting_fiber());
   const detail::wait_options options(operation.options());
   detail::expect_no_lock_to_await(options.at);
@@ -152,14 +152,14 @@ template <class Op, class Options>
   // operation larger than a word lies in memory anyway.
   if (!wait) [[unlikely]] {
     auto result = detail::await_in_place<Op>(op, until, within, options.ignore, options.at);
-    return detail::given_by_t<Op>(std::move(result));
+    return detail::wait_result_t<Op>(std::move(result));
   }
   detail::park_fiber(wait->fiber(), static_cast<detail::park_request*>(wait));
   if constexpr (sizeof(Op) > sizeof(std::uintptr_t)) {
     return detail::end_wait(wait);
   } else {
     auto result = detail::end_wait(wait);
-    return detail::given_by_t<Op>(std::move(result));
+    return detail::wait_result_t<Op>(std::move(result));
   }
 }
 

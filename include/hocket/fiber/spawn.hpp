@@ -42,7 +42,7 @@ class spawned_fiber final : public scheduled_result<T>, public scheduled_fiber {
   void call() noexcept {
     auto& self = *this;
     try {
-      self.keep_result(self.call_);
+      self.store_result(self.call_);
       self.succeed();
     } catch (...) {
       self.fail();

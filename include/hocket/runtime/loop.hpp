@@ -184,7 +184,7 @@ class loop final : public detail::event_loop, public spawn_target {
   void add_live(std::size_t count) noexcept;
   void notice_circles() noexcept;
 
-  const detail::executor_seat seat_{this, &ready_};  // constructed once, not for each run: decision 020
+  const detail::executor_binding seat_{this, &ready_};  // constructed once, not for each run: decision 020
   const bool sleeps_;
   bool asleep_ = false;  // a sleep is announced
   const bool is_timed_;  // by the machine's clock: budgets end by time

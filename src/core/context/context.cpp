@@ -20,9 +20,9 @@ context::context(context* parent, inheritance inherited, std::source_location sp
       dispose_(dispose) {}
 
 strand_state* context::coroutine() const noexcept {
-  const context* at = this;
-  while (at && !at->strand_) at = at->parent();
-  return at ? at->strand_ : nullptr;
+  const context* ancestor = this;
+  while (ancestor && !ancestor->strand_) ancestor = ancestor->parent();
+  return ancestor ? ancestor->strand_ : nullptr;
 }
 
 struct context::plain final : context {
@@ -42,7 +42,7 @@ struct context::plain final : context {
   }
   static void free(context& self) noexcept { delete static_cast<plain*>(&self); }
 
-  // The pointer holds the only reference; the object was born with one.
+  // The pointer holds the only reference; the object begins with one.
   static context_ptr hold(plain* object) noexcept {
     context_ptr child(*object);
     child->release();
@@ -92,14 +92,14 @@ void context::retain() noexcept {
   references_.fetch_add(1, std::memory_order_relaxed);
 }
 
-// A loop, because a line of ancestors can be longer than the stack is deep for a recursion.
+// A loop, because a chain of ancestors can be too long for a recursion.
 void context::end_unused() noexcept {
-  context* mine = this;
+  context* unused = this;
   do {
-    context* parent = mine->counts_parent_ ? mine->parent_ : nullptr;
-    mine->dispose_(*mine);
-    mine = parent;
-  } while (mine && mine->last_reference());
+    context* parent = unused->counts_parent_ ? unused->parent_ : nullptr;
+    unused->dispose_(*unused);
+    unused = parent;
+  } while (unused && unused->last_reference());
 }
 
 }}  // namespace hocket

@@ -5,9 +5,9 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
-// What was a context may be anything by now, and its parents form a circle: so many groups within groups are looked at.
+// The memory may have been reused, and its parents may form a circle: so the number of groups within groups is limited.
 const void* context::coroutine_of(const context* other) noexcept {
-  for (int left = 64; other && left != 0; --left) {
+  for (int remaining = 64; other && remaining != 0; --remaining) {
     const strand_state* strand = nullptr;
     const context* parent = nullptr;
     if (!copy_memory(&strand, &other->strand_, sizeof strand)) return nullptr;

@@ -44,12 +44,12 @@ struct bridge::coroutine {
 
 bridge::coroutine bridge::wait(bridge& self) {
   struct post {
-    bridge& of;
+    bridge& owner;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<>) const noexcept {
       // ORDER: relaxed, pairs with the exchange in withdraw(): one of both is second, and fatal.
-      if (of.over_.exchange(true, std::memory_order_relaxed)) report_twice();
-      hocket::detail::post(of.run_);
+      if (owner.over_.exchange(true, std::memory_order_relaxed)) report_twice();
+      hocket::detail::post(owner.run_);
     }
     void await_resume() const noexcept {}
   };
@@ -62,7 +62,7 @@ bool bridge::possible() noexcept { return current_executor() != nullptr; }
 bridge::bridge(std::coroutine_handle<> waiting)
     : ctx_(living_context()), run_{nullptr, waiting, current_executor()}, frame_(wait(*this).handle) {
   expect_no_lock(this_thread());
-  leave_forked_call();  // another thread may resume and end it while await_suspend() goes on here, and begins others
+  leave_forked_call();  // another thread may resume and end it while await_suspend() still runs here, and begins others
   if (scheduled* self = scheduled_of(ctx_.coroutine())) self->waits_for_foreign(true);
 }
 

@@ -14,8 +14,7 @@ daemon_group::daemon_group(spawn_target& host, spawn_target* below)
   }
 }
 
-// A stop of a parent that came while the group was cancelled has changed nothing here. So the parents are asked after
-// the change.
+// A stop of a parent while the group was cancelled has changed nothing here. So the parents are read after the change.
 void daemon_group::renew() noexcept {
   if (!stop_.withdraw_cancel()) return;
   for (stop_source* parent : parents_) follow(parent);

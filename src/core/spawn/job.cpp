@@ -5,18 +5,21 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-std::error_code post_job(job& made) {
-  spawn_target& target = *made.target;
-  if (const std::error_code refused = target.enroll(1)) return made.finish(made, false), refused;
+std::error_code post_job(job& job) {
+  spawn_target& target = *job.target;
+  if (const std::error_code refused = target.enroll(1)) {
+    job.finish(job, false);
+    return refused;
+  }
   try {
-    made.entry.handle = open(made);
+    job.entry.handle = open(job);
   } catch (...) {
-    made.finish(made, false);
+    job.finish(job, false);
     target.leave();
     throw;
   }
-  made.entry.home = &target.home();
-  hocket::detail::post(made.entry);
+  job.entry.home = &target.home();
+  hocket::detail::post(job.entry);
   return {};
 }
 

@@ -10,7 +10,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 using namespace detail;
 
 void spawn_batch::collect(scheduled& child, std::coroutine_handle<> start) noexcept {
-  collected_[size_] = &child.hold_back(start, __builtin_return_address(0));
+  collected_[size_] = &child.enter_batch(start, __builtin_return_address(0));
   if (++size_ == capacity) flush();
 }
 
@@ -18,12 +18,12 @@ void spawn_batch::flush() noexcept {
   if (size_ == 0) return;
   const runnables all{collected_, std::exchange(size_, 0)};
   const std::error_code error = target_.enroll(all.size());
-  for (std::size_t i = 0; debug_checks && i < all.size(); ++i) scheduled::let_go(all[i]);
+  for (std::size_t i = 0; debug_checks && i < all.size(); ++i) scheduled::leave_batch(all[i]);
   if (error) return refuse(all, error);
   post_all(target_.home(), all);
 }
 
-// What a callable does at its end is its own: it may spawn, in this batch, too.
+// The destructor of a callable may spawn, in this batch, too.
 void spawn_batch::refuse(const runnables& all, std::error_code error) noexcept {
   runnable* refused[capacity];
   std::copy_n(all.first, all.size(), refused);

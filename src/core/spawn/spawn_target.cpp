@@ -9,15 +9,15 @@ namespace hocket { inline namespace HOCKET_ABI {
 using namespace detail;
 
 void abort_on_unhandled(std::exception_ptr error, const context& ctx) noexcept {
-  std::array<char, 256> what{};
+  std::array<char, 256> message{};
   try {
     std::rethrow_exception(std::move(error));
   } catch (const std::exception& known) {
-    std::snprintf(what.data(), what.size(), "an exception left a coroutine that nobody joins: %s", known.what());
+    std::snprintf(message.data(), message.size(), "an exception left a coroutine that nobody joins: %s", known.what());
   } catch (...) {
-    std::snprintf(what.data(), what.size(), "an exception left a coroutine that nobody joins");
+    std::snprintf(message.data(), message.size(), "an exception left a coroutine that nobody joins");
   }
-  fatal(what.data(),
+  fatal(message.data(),
         "keep its join_handle and await it, catch in it (a job has no handle), or set the target's on_unhandled",
         ctx.name(), ctx.spawned());
 }

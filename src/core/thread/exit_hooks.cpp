@@ -1,4 +1,4 @@
-// What runs at the end of a thread, where code on any stack runs on the thread itself.
+// Runs hooks at the end of a thread, if code on any stack runs on the thread itself.
 #include "core/thread/unloading.hpp"
 
 #include <hocket/core/thread/seam/current.hpp>
@@ -16,13 +16,13 @@ void run_hooks() noexcept {
   }
 }
 
-// The system's way: a first use registers it.
+// Registers the end with the system, at its first use.
 struct end_of_thread {
   ~end_of_thread() { run_hooks(); }
   void arm() noexcept { armed_ = true; }
 
  private:
-  volatile bool armed_ = false;  // volatile: no compiler takes the use away
+  volatile bool armed_ = false;  // volatile: no compiler removes the use
 };
 thread_local end_of_thread at_end;
 
@@ -40,7 +40,7 @@ bool at_thread_exit(thread_exit_hook& hook) noexcept {
 
 exit_hook_scope::exit_hook_scope() noexcept { in_scope = true; }
 
-// What registers one later, as the thread's other objects end, does so with the system.
+// A hook that is registered later, as other objects of the thread end, is registered with the system.
 exit_hook_scope::~exit_hook_scope() {
   run_hooks();
   in_scope = false;

@@ -11,43 +11,43 @@ run_queue::~run_queue() {
   if (ring_ != &only_) delete[] ring_;
 }
 
-// Looks how far the array goes by now.
-bool run_queue::find_room() noexcept {
-  limit_ = first_over_ ? tail_ : head_ + last_place_ + 1;
+// Computes the limit. Whether the array has a free slot.
+bool run_queue::update_limit() noexcept {
+  limit_ = first_overflow_ ? tail_ : head_ + mask_ + 1;
   return tail_ != limit_;
 }
 
-void run_queue::push_over(runnable& work) noexcept {
+void run_queue::push_overflow(runnable& work) noexcept {
   work.next = nullptr;
-  (first_over_ ? last_over_->next : first_over_) = &work;
-  last_over_ = &work;
-  ++over_;
+  (first_overflow_ ? last_overflow_->next : first_overflow_) = &work;
+  last_overflow_ = &work;
+  ++overflow_count_;
 }
 
-std::coroutine_handle<> run_queue::pop_over() noexcept {
-  runnable& first = *first_over_;
-  first_over_ = first.next;
-  --over_;
+std::coroutine_handle<> run_queue::pop_overflow() noexcept {
+  runnable& first = *first_overflow_;
+  first_overflow_ = first.next;
+  --overflow_count_;
   return first.handle;
 }
 
-// What stands behind the array moves up, as far as there is room. Whether anything stands in the array then.
+// Moves entries of the overflow list into the array, as far as it has space. Whether the array has an entry then.
 bool run_queue::refill() noexcept {
-  while (first_over_ && tail_ - head_ <= last_place_) at(tail_++) = pop_over();
+  while (first_overflow_ && tail_ - head_ <= mask_) at(tail_++) = pop_overflow();
   return head_ != tail_;
 }
 
 void run_queue::grow(std::size_t count) noexcept {
-  const std::size_t room = std::bit_ceil(count < 64 ? 64 : count);
-  auto* ring = new (std::nothrow) std::coroutine_handle<>[room];
+  const std::size_t capacity = std::bit_ceil(count < 64 ? 64 : count);
+  auto* ring = new (std::nothrow) std::coroutine_handle<>[capacity];
   if (!ring) return;
-  const auto present = static_cast<std::size_t>(tail_ - head_);
-  for (std::size_t i = 0; i < present; ++i) ring[i] = at(head_ + i);
+  const auto size = static_cast<std::size_t>(tail_ - head_);
+  for (std::size_t i = 0; i < size; ++i) ring[i] = at(head_ + i);
   if (ring_ != &only_) delete[] ring_;
   ring_ = ring;
-  last_place_ = room - 1;
+  mask_ = capacity - 1;
   head_ = 0;
-  tail_ = present;
+  tail_ = size;
   limit_ = 0;
   refill();
 }

@@ -4,16 +4,16 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-running_scope::running_scope(const executor_seat& seat, context* ctx) noexcept
-    : outer_seat_(std::exchange(this_thread().seat, seat)),
+running_scope::running_scope(const executor_binding& binding, context* ctx) noexcept
+    : outer_binding_(std::exchange(this_thread().binding, binding)),
       outer_context_(std::exchange(this_thread().ctx, ctx)),
       outer_eager_(std::exchange(this_thread().eager, nullptr)) {}
 
 running_scope::~running_scope() {
-  thread_state& here = this_thread();
-  here.seat = outer_seat_;
-  here.ctx = outer_context_;
-  here.eager = outer_eager_;
+  thread_state& thread = this_thread();
+  thread.binding = outer_binding_;
+  thread.ctx = outer_context_;
+  thread.eager = outer_eager_;
 }
 
 }}}  // namespace hocket::detail

@@ -8,15 +8,15 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// Where a plain thread has its driver, until it ends.
+// The driver of a plain thread, until the thread ends.
 struct thread_driver : thread_exit_hook {
   driver_slot slot{{steady_clock(), true}, "a thread", nullptr};
 };
 
-// What is in the slot of a thread that has ended.
+// The value of the slot of a thread that has ended.
 constinit char ended = 0;
 
-thread_driver* kept() noexcept {
+thread_driver* own_driver() noexcept {
   void* const found = in_current_slot<thread_slot::driver>();
   return found == &ended ? nullptr : static_cast<thread_driver*>(found);
 }
@@ -26,27 +26,30 @@ void end_driver(thread_exit_hook& self) noexcept {
   delete static_cast<thread_driver*>(&self);
 }
 
-// Null: it cannot be made.
+// Returns null if it cannot be created.
 thread_driver* make_place() noexcept {
   if (in_current_slot<thread_slot::driver>() == &ended) return nullptr;
-  auto* made = new (std::nothrow) thread_driver{{&end_driver}};
-  if (!made) return nullptr;
-  if (!at_thread_exit(*made)) return delete made, nullptr;
-  set_current_slot(thread_slot::driver, made);
-  return made;
+  auto* created = new (std::nothrow) thread_driver{{&end_driver}};
+  if (!created) return nullptr;
+  if (!at_thread_exit(*created)) {
+    delete created;
+    return nullptr;
+  }
+  set_current_slot(thread_slot::driver, created);
+  return created;
 }
 
 }  // namespace
 
-thread_executor::thread_executor() noexcept : drivers_(kept() ? &kept()->slot : nullptr) {
+thread_executor::thread_executor() noexcept : drivers_(own_driver() ? &own_driver()->slot : nullptr) {
   if (!drivers_) return;
   drivers_->leave_to_parent();
-  if (driver* made = drivers_->made()) inbox_.sleep_in(*made);
+  if (driver* current = drivers_->current()) inbox_.set_parker(*current);
 }
 
 driver_access thread_executor::drivers() noexcept {
   if (!drivers_) {
-    if (thread_driver* place = make_place()) drivers_ = &place->slot;
+    if (thread_driver* own = make_place()) drivers_ = &own->slot;
   }
   return {drivers_, &inbox_};
 }

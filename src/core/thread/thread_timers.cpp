@@ -32,7 +32,7 @@ time_point thread_timers::earliest() noexcept {
 }
 
 void thread_timers::fire_due(time_point present) noexcept {
-  gather(present);
+  collect_due(present);
   while (timer_node* node = pop_due()) node->fire(timer_call::due);
 }
 
@@ -40,7 +40,7 @@ void thread_timers::fire_due() noexcept {
   if (used_) fire_due(now());
 }
 
-void thread_timers::gather(time_point present) noexcept {
+void thread_timers::collect_due(time_point present) noexcept {
   locked guard(mutex_);
   while (!waiting_.empty() && waiting_.front().when <= present) due_.push_back(waiting_.pop_front());
 }

@@ -6,16 +6,16 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 time_point time_here() noexcept {
-  executor* const here = current_executor();
-  const timer_service* const timers = here ? here->timers() : nullptr;
+  executor* const current = current_executor();
+  const timer_service* const timers = current ? current->timers() : nullptr;
   return timers ? timers->now() : steady_clock().now();
 }
 
-time_point deadline_by_timers(executor& home, duration within, const char* what,
+time_point deadline_by_timers(executor& home, duration within, const char* subject,
                               const std::source_location& at) noexcept {
   timer_service* timers = home.timers();
   expects(timers != nullptr, "a deadline was given for an executor without timers", "use it on a loop or a runtime",
-          what, at);
+          subject, at);
   return deadline_after(timers->now(), within);
 }
 

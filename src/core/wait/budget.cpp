@@ -12,8 +12,8 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
-// Stands in the queue for a task that pauses. A coroutine, and not a frame made by hand: it is rare, and right in every
-// mode and on every compiler.
+// The entry of a paused task in the queue. A coroutine, not a hand-made frame: it is rare, and correct in every mode
+// and with every compiler.
 struct late_start {
   struct promise_type;
   using handle_type = std::coroutine_handle<promise_type>;
@@ -25,11 +25,11 @@ struct late_start {
     std::suspend_always initial_suspend() noexcept { return {}; }
     struct last {
       static constexpr bool await_ready() noexcept { return false; }
-      // The frame is gone before anybody goes on.
+      // The frame is destroyed before the next coroutine runs.
       std::coroutine_handle<> await_suspend(handle_type self) const noexcept {
-        const std::coroutine_handle<> whom = self.promise().next;
+        const std::coroutine_handle<> next = self.promise().next;
         self.destroy();
-        return whom;
+        return next;
       }
       void await_resume() const noexcept {}
     };
@@ -61,19 +61,19 @@ late_start begin_later(void* wait, begin_after_pause begin, context* ctx) {
   if (std::coroutine_handle<> next = begin(wait)) promise->next = next;
 }
 
-// Where the running coroutine is queued: any worker of a pool may take one that migrates.
-executor& own_queue(const thread_state& here) noexcept {
-  const strand_state* const self = here.ctx ? here.ctx->strand() : nullptr;
-  return here.seat.pool && self && self->migrates() ? *here.seat.pool : *here.seat.running_on;
+// The queue of the running coroutine: any worker of a pool may take a coroutine that migrates.
+executor& own_queue(const thread_state& thread) noexcept {
+  const strand_state* const self = thread.ctx ? thread.ctx->strand() : nullptr;
+  return thread.binding.pool && self && self->migrates() ? *thread.binding.pool : *thread.binding.running_on;
 }
 
 }  // namespace
 
 bool restart_budget_by_time() noexcept {
   thread_state& thread = this_thread();
-  if (thread.budget_end == 0 || thread.clock_looks == clock_looks_of_budget) return false;
+  if (thread.budget_end == 0 || thread.clock_reads == clock_reads_per_budget) return false;
   if (coarse_time().time_since_epoch().count() >= thread.budget_end) return false;
-  const bool is_last = ++thread.clock_looks == clock_looks_of_budget;
+  const bool is_last = ++thread.clock_reads == clock_reads_per_budget;
   thread.spent = is_last ? next_of_timed + 1 : next_of_timed;  // 33 + 6 * 32 + 31 operations: 256
   wrote_this_thread();
   return true;
@@ -84,7 +84,7 @@ bool can_pause() noexcept {
   if (restart_budget_by_time()) return false;
   refill_budget(thread);
   const strand_state* const self = thread.ctx ? thread.ctx->strand() : nullptr;
-  return thread.seat.running_on && !thread.eager && !(self && self->unwinding()) && !leaving_by_failure();
+  return thread.binding.running_on && !thread.eager && !(self && self->unwinding()) && !leaving_by_failure();
 }
 
 wait_end ended_already(stop_level ignore, time_point until) noexcept {
@@ -100,10 +100,10 @@ wait_end ended_already(stop_level ignore, time_point until) noexcept {
 }
 
 bool pause_task(void* wait, begin_after_pause begin) noexcept try {
-  const thread_state& here = this_thread();
-  const late_start start = begin_later(wait, begin, here.ctx);
+  const thread_state& thread = this_thread();
+  const late_start start = begin_later(wait, begin, thread.ctx);
   runnable& run = start.handle.promise().run;
-  run = {nullptr, start.handle, &own_queue(here)};
+  run = {nullptr, start.handle, &own_queue(thread)};
   hocket::detail::post(run);
   return true;
 } catch (const std::bad_alloc&) {

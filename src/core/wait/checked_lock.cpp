@@ -9,17 +9,17 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 void lock_record::on_lock() noexcept {
   if (depth_++ != 0) return;  // recursive: it is in the list
-  thread_state& here = this_thread();
-  next_ = here.locks;
-  here.locks = this;
+  thread_state& thread = this_thread();
+  next_ = thread.locks;
+  thread.locks = this;
 }
 
 void lock_record::on_unlock() noexcept {
-  lock_record** place = &this_thread().locks;
-  while (*place && *place != this) place = &(*place)->next_;
-  expects(*place == this, "a checked lock was unlocked on a thread that does not hold it",
+  lock_record** link = &this_thread().locks;
+  while (*link && *link != this) link = &(*link)->next_;
+  expects(*link == this, "a checked lock was unlocked on a thread that does not hold it",
           "lock and unlock it in one function, without a wait between them");
-  if (--depth_ == 0) *place = next_;
+  if (--depth_ == 0) *link = next_;
 }
 
 void wait_under_lock(const lock_record& held, const context* ctx, const std::source_location& at) noexcept {

@@ -10,19 +10,20 @@ void claim::return_spare() noexcept {
 
 settlement claim::settle(claim_state decided) noexcept {
   for (;;) {
-    claim_state seen = claim_state::armed;
-    settlement result = swing(seen, decided);
-    // By what swing() saw: a second look could find it armed again, and then nobody would have won what was "lost".
-    if (seen != claim_state::reserved) return result;
+    claim_state current = claim_state::armed;
+    settlement result = swing(current, decided);
+    // Decide by the state that swing() loaded: a second load could find it armed again, and then "lost" would have no
+    // winner.
+    if (current != claim_state::reserved) return result;
     cpu_relax();
   }
 }
 
-claim::both claim::settle_both(claim& one, claim& other) noexcept {
-  const bool in_order = reinterpret_cast<std::uintptr_t>(&one) < reinterpret_cast<std::uintptr_t>(&other);
-  if (in_order) return settle_in_order(one, other);
-  const both reversed = settle_in_order(other, one);
-  return {reversed.other, reversed.one};
+claim::both claim::settle_both(claim& first, claim& second) noexcept {
+  const bool in_order = reinterpret_cast<std::uintptr_t>(&first) < reinterpret_cast<std::uintptr_t>(&second);
+  if (in_order) return settle_in_order(first, second);
+  const both reversed = settle_in_order(second, first);
+  return {reversed.second, reversed.first};
 }
 
 claim::both claim::settle_in_order(claim& first, claim& second) noexcept {
@@ -30,14 +31,14 @@ claim::both claim::settle_in_order(claim& first, claim& second) noexcept {
   claim_state ours = claim_state::reserved;
   settlement at_second = second.settle(claim_state::granted);
   if (at_second == settlement::lost) {
-    // Nobody else leaves `reserved`: swing() retries only because holds come and go.
+    // No other party leaves `reserved`: swing() retries only because holds change.
     [[maybe_unused]] settlement undone = first.swing(ours, claim_state::armed);
     return {settlement::lost, settlement::lost};
   }
   return {first.swing(ours, claim_state::granted), at_second};
 }
 
-// Goes from `from` to `to`. If the claim is in another state, that is left in `from`.
+// Changes the state from `from` to `to`. If the claim has another state, stores that in `from`.
 settlement claim::swing(claim_state& from, claim_state to) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
   std::uint32_t word = word_.load(std::memory_order_relaxed);

@@ -65,8 +65,8 @@ struct slot_resumer : coroutine_header {
     return slot ? slot->resumer_ : nullptr;
   }
   void call_on_suspend() const noexcept {
-    for (coroutine_slot* at = &slot; at; at = at->outer_)
-      if (at->kind_->on_suspend) at->kind_->on_suspend(*at);
+    for (coroutine_slot* entered = &slot; entered; entered = entered->outer_)
+      if (entered->kind_->on_suspend) entered->kind_->on_suspend(*entered);
   }
   void call_on_resume() const noexcept {
     this_thread().ctx = ctx;

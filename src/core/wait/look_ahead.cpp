@@ -1,4 +1,4 @@
-// The memory of waits that end soon, asked for early. Where thousands wait, it has left the caches.
+// Prefetches the memory of waits that end soon. If thousands wait, that memory has left the caches.
 #include <hocket/base/seam/platform/prefetch.hpp>
 #include <hocket/core/context.hpp>
 #include <hocket/core/wait/seam/suspension.hpp>
@@ -7,20 +7,20 @@ namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
 using namespace detail;
 
-// The frame, and the coroutine as it was spawned. Both addresses are there since the wait was armed, and nothing is
-// read at them.
-void suspension::look_ahead() const noexcept {
+// The frame, and the spawned coroutine. Both addresses are constant since the wait was armed, and no memory is read
+// there.
+void suspension::prefetch_wakeup() const noexcept {
   prefetch_lines<3>(handle.address());
   prefetch_lines<6>(ctx_);
 }
 
-// The source of the wait, too: the alarm is attached after all registrations, so first_ does not change any more.
-void suspension::alarm_looks_ahead(const timer_node& self) noexcept {
+// Also the source of the wait: the alarm is attached after all registrations, so first_ is constant.
+void suspension::alarm_prefetch(const timer_node& self) noexcept {
   const auto& wait = static_cast<const suspension&>(self);
-  if (wait.first_) prefetch(wait.first_->source_);
-  wait.look_ahead();
+  if (wait.first_) hocket::detail::prefetch(wait.first_->source_);
+  wait.prefetch_wakeup();
 }
 
-void waiter::look_ahead() const noexcept { wait_->look_ahead(); }
+void waiter::prefetch_wakeup() const noexcept { wait_->prefetch_wakeup(); }
 
 }}}  // namespace hocket::primitive

@@ -1,4 +1,4 @@
-// A wait as others see it: a dump, while the threads stand still, and observers.
+// A wait as dumps, while the threads are stopped, and observers see it.
 #include <hocket/core/context.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/wait/detail/observed.hpp>
@@ -16,21 +16,21 @@ namespace detail { namespace {
 
 // An observed wake queues this frame in place of the coroutine. The frame calls resumed(), then resumes the coroutine.
 // The resume loop could not do that: a handle may belong to a nested task, a fiber's proxy, or a foreign coroutine
-// without a header, so it does not tell the coroutine's id. The waking thread knows the id. The frame has a header,
+// without a header, so it does not have the coroutine's id. The waking thread knows the id. The frame has a header,
 // like a coroutine of hocket's.
 struct announced_resume {
   struct promise_type : coroutine_header {
-    promise_type(std::coroutine_handle<> coroutine, coroutine_id, context& of) noexcept : whom(coroutine) {
+    promise_type(std::coroutine_handle<> awaiting, coroutine_id, context& ctx_of_wait) noexcept : coroutine(awaiting) {
       kind = coroutine_kind::root;
-      ctx = &of;
+      ctx = &ctx_of_wait;
     }
-    // Frees the frame first: the resumed coroutine may end the executor, and nobody else would free it.
+    // Frees the frame first, because the resumed coroutine may end the executor.
     struct end {
       static bool await_ready() noexcept { return false; }
       static std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
-        const std::coroutine_handle<> whom = self.promise().whom;
+        const std::coroutine_handle<> coroutine = self.promise().coroutine;
         self.destroy();
-        return whom;
+        return coroutine;
       }
       static void await_resume() noexcept {}
     };
@@ -47,13 +47,13 @@ struct announced_resume {
     void return_void() noexcept {}
     void unhandled_exception() noexcept { std::terminate(); }
 
-    const std::coroutine_handle<> whom;
+    const std::coroutine_handle<> coroutine;
   };
   std::coroutine_handle<promise_type> handle{};
 };
 
-announced_resume announce_resume(std::coroutine_handle<>, coroutine_id who, context&) {
-  tell_resumed(who);
+announced_resume announce_resume(std::coroutine_handle<>, coroutine_id id, context&) {
+  notify_resumed(id);
   co_return;
 }
 
@@ -62,31 +62,31 @@ announced_resume announce_resume(std::coroutine_handle<>, coroutine_id who, cont
 
 namespace primitive {
 
-// Out of line: nothing of them is to be in the way of a wait that nobody observes (tests/counts).
-void suspension::tell_suspended() noexcept {
+// Out of line, so that an unobserved wait pays nothing for them (tests/counts).
+void suspension::notify_suspended() noexcept {
   const coroutine_id id = observed_as();
   if (handle) handle = detail::suspend_slots(*ctx_, handle);
-  detail::tell_suspended(id, {first_source(), detail::location_of(at_)});
+  detail::notify_suspended(id, {first_source(), detail::location_of(at_)});
 }
-void suspension::tell_woken() noexcept {
+void suspension::notify_woken() noexcept {
   if (!detail::has_observers()) return;
-  detail::tell_woken(observed_as());
+  detail::notify_woken(observed_as());
   if (!handle) return;
   const auto announced = detail::announce_resume(handle, observed_as(), *ctx_).handle;
   if (announced) handle = announced;
 }
-void suspension::tell_gone_on() const noexcept {
-  detail::tell_woken(observed_as());
+void suspension::notify_continued() const noexcept {
+  detail::notify_woken(observed_as());
   if (!handle) return;
-  detail::tell_resumed(observed_as());
+  detail::notify_resumed(observed_as());
   detail::resume_slots(*ctx_, handle);
 }
-bool suspension::tell_committed() noexcept {
-  tell_suspended();
+bool suspension::notify_committed() noexcept {
+  notify_suspended();
   return true;
 }
 
-// Which coroutine an observer is told of: the scheduled one as a whole, whichever frame of it waits.
+// The coroutine of the events: the scheduled one as a whole, whichever of its frames waits.
 coroutine_id suspension::observed_as() const noexcept {
   const detail::strand_state* const whole = ctx_->coroutine();
   return whole ? whole->id() : coroutine_id(handle.address());
@@ -95,8 +95,8 @@ coroutine_id suspension::observed_as() const noexcept {
 const wait_source* suspension::first_source() const noexcept { return first_ ? first_->source_ : nullptr; }
 
 const wait_source* suspension::awaited() const noexcept {
-  // ORDER: relaxed, pairs with the stores in keep() and post_kept(): a mark.
-  return decided() ? keeper_.load(std::memory_order_relaxed) : first_source();
+  // ORDER: relaxed, pairs with the stores in defer() and post_deferred(): a mark.
+  return decided() ? deferred_by_.load(std::memory_order_relaxed) : first_source();
 }
 
 }  // namespace primitive

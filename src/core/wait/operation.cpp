@@ -11,20 +11,20 @@ void throw_roomless() { throw std::bad_alloc(); }
 
 namespace {
 
-// True: the wait itself has timed out, or its coroutine was cancelled for a deadline that a manager keeps.
-bool was_too_late(wait_end how) noexcept {
+// Whether the wait itself has timed out, or a manager has cancelled its coroutine for a deadline.
+bool was_too_late(wait_end cause) noexcept {
   const stop_source* const stop = current_context().stop();
-  return how == wait_end::timed_out || (stop && stop->timed_out());
+  return cause == wait_end::timed_out || (stop && stop->timed_out());
 }
 
 }  // namespace
 
-failure failure_of(wait_end how) {
-  if (how == wait_end::killed) {
+failure failure_of(wait_end cause) {
+  if (cause == wait_end::killed) {
     if (strand_state* self = current_context().strand()) self->begin_unwinding();
     throw_unwinding();
   }
-  return failure(was_too_late(how) ? errc::deadline_exceeded : errc::cancelled);
+  return failure(was_too_late(cause) ? errc::deadline_exceeded : errc::cancelled);
 }
 
 }}}  // namespace hocket::detail

@@ -17,7 +17,7 @@ using namespace detail;
 
 namespace detail { namespace {
 
-context& own_context(const thread_state& here) noexcept { return here.ctx ? *here.ctx : context::root(); }
+context& own_context(const thread_state& thread) noexcept { return thread.ctx ? *thread.ctx : context::root(); }
 
 [[HOCKET_COLD, HOCKET_NOINLINE]] void* allocate_room() noexcept try {
   return allocate_frame(sizeof(wait_room));
@@ -33,12 +33,12 @@ namespace primitive {
 
 // --- grant
 
-waiter& grant::keep(const wait_source& by) noexcept {
+waiter& grant::defer(const wait_source& source) noexcept {
   waiter& entry = *std::exchange(entry_, nullptr);
   suspension& wait = *entry.wait_;
-  if (!kept_) wait.let_others_go();
-  // ORDER: relaxed, pairs with the load in awaited(): a mark for those who look; the source outlives the wait.
-  wait.keeper_.store(&by, std::memory_order_relaxed);
+  if (!is_deferred_) wait.release_other_registrations();
+  // ORDER: relaxed, pairs with the load in awaited(): a mark for dumps; the source outlives the wait.
+  wait.deferred_by_.store(&source, std::memory_order_relaxed);
   return entry;
 }
 
@@ -67,20 +67,20 @@ void suspension::expect_over() const noexcept {
                 "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
 }
 
-void suspension::arm(std::coroutine_handle<> whom, const wait_options& options) noexcept {
-  const thread_state& here = this_thread();
-  arm_in(here, own_context(here), whom, options);
+void suspension::arm(std::coroutine_handle<> coroutine, const wait_options& options) noexcept {
+  const thread_state& thread = this_thread();
+  arm_in(thread, own_context(thread), coroutine, options);
 }
-void suspension::arm(std::coroutine_handle<> whom, no_options options) noexcept {
-  const thread_state& here = this_thread();
-  arm_in(here, own_context(here), whom, options);
+void suspension::arm(std::coroutine_handle<> coroutine, no_options options) noexcept {
+  const thread_state& thread = this_thread();
+  arm_in(thread, own_context(thread), coroutine, options);
 }
 
-void suspension::arm_in(const thread_state& here, context& ctx, std::coroutine_handle<> whom,
+void suspension::arm_in(const thread_state& thread, context& ctx, std::coroutine_handle<> coroutine,
                         const wait_options& options) noexcept {
-  expects(here.seat.running_on != nullptr, "a coroutine waited outside of any executor",
+  expects(thread.binding.running_on != nullptr, "a coroutine waited outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
-  if (whom) expect_no_lock(here, options.at);
+  if (coroutine) expect_no_lock(thread, options.at);
   ctx_ = &ctx;
   strand_state* const self = ctx.strand();
   if (self && options.ignore != stop_level::kill) self->expect_no_unwinding(location_of(options.at));
@@ -88,8 +88,8 @@ void suspension::arm_in(const thread_state& here, context& ctx, std::coroutine_h
   finished_ = false;
   ignore_ = options.ignore;
   next = nullptr;
-  handle = whom;
-  home = here.seat.pool && self && self->migrates() ? here.seat.pool : here.seat.running_on;
+  handle = coroutine;
+  home = thread.binding.pool && self && self->migrates() ? thread.binding.pool : thread.binding.running_on;
   first_ = winner_ = nullptr;
   stop_ = nullptr;
   timers_ = nullptr;
@@ -106,18 +106,18 @@ bool suspension::take_now(waiter& entry, wait_source& source) noexcept {
   return true;
 }
 
-// Without a registration nobody else knows the claim, so this one cannot be decided by others.
+// Without a registration no other party knows this claim, so only the other one must be claimed.
 grant suspension::meet(waiter& entry, wait_source& source, waiter& other) noexcept {
   if (!first_) {
     grant met = other.claim();
     [[maybe_unused]] const bool taken = met && take_now(entry, source);
     return met;
   }
-  const settlement how = claim::settle_both(claim_, other.wait_->claim_).other;
-  if (how == settlement::lost) return {};
+  const settlement outcome = claim::settle_both(claim_, other.wait_->claim_).second;
+  if (outcome == settlement::lost) return {};
   if (first_ != &entry) entry.join(*this, source);
   winner_ = &entry;
-  other.wait_->won_for(other, how);
+  other.wait_->won_for(other, outcome);
   return grant(other);
 }
 
@@ -126,11 +126,11 @@ bool suspension::stopped_before() const noexcept {
   return source && source->requested() > ignore_;
 }
 
-// What is shown of a coroutine that waits. From here on another thread may show it, too.
+// Publishes the wait for dumps. From now on a dump by another thread may show it.
 void suspension::begin_observed_wait() noexcept {
   if (strand_state* self = ctx_->strand()) self->waits(*this);
   if (observed()) [[unlikely]]
-    tell_suspended();
+    notify_suspended();
 }
 
 void suspension::watch() noexcept {
@@ -158,21 +158,21 @@ void suspension::watch_clock() noexcept {
 void suspension::watch_stop(stop_source& source) noexcept {
   claim_.hold();
   stop_ = &source;
-  const stop_level requested = source.attach(*this, heeded());
+  const stop_level requested = source.attach(*this, min_level());
   if (requested == stop_level::none) [[likely]]
     return;
   stop_ = nullptr;
-  // The wait is not committed, so whatever the answer, commit() lets go of the rest.
-  [[maybe_unused]] settlement how = claim_.settle(end_of(requested));
+  // The wait is not committed, so commit() releases the rest in either case.
+  [[maybe_unused]] settlement outcome = claim_.settle(end_of(requested));
   [[maybe_unused]] bool last = claim_.drop();
 }
 
 bool suspension::commit() noexcept {
   if (decided()) [[unlikely]]
-    return claim_.commit() || go_straight_on(false);
+    return claim_.commit() || continue_at_once(false);
   begin_observed_wait();
   watch();
-  return claim_.commit() || go_straight_on(true);
+  return claim_.commit() || continue_at_once(true);
 }
 
 bool suspension::commit_first(waiter& entry, wait_source& source) noexcept {
@@ -185,15 +185,15 @@ bool suspension::commit_first(waiter& entry, wait_source& source) noexcept {
   if (strand_state* self = ctx_->strand()) self->waits(*this);
   stop_ = stop;
   if (stop) {
-    if (stop->attach(*this, heeded()) != stop_level::none) [[unlikely]]
+    if (stop->attach(*this, min_level()) != stop_level::none) [[unlikely]]
       return take_commit_back();
   }
   if (observed()) [[unlikely]]
-    return tell_committed();
+    return notify_committed();
   return true;
 }
 
-// A stop has come in between. No other party knows the wait yet, so commit() may begin anew, and finds the stop.
+// A stop was requested meanwhile. No other party knows the wait yet, so commit() may begin again, and finds the stop.
 bool suspension::take_commit_back() noexcept {
   stop_ = nullptr;
   std::exchange(first_, nullptr)->wait_ = nullptr;
@@ -201,12 +201,13 @@ bool suspension::take_commit_back() noexcept {
   return false;
 }
 
-// Decided before the coroutine was suspended: it goes on, unless somebody still holds the wait, who then posts it.
-bool suspension::go_straight_on(bool told, const waiter* unlisted) noexcept {
+// The wait was decided before the coroutine was suspended. The coroutine continues, unless another party still holds
+// the wait; then that party posts it.
+bool suspension::continue_at_once(bool was_announced, const waiter* unlisted) noexcept {
   if (strand_state* self = ctx_->strand()) self->waits(*this);
-  if (!claim_.drop(1 + release_all(unlisted))) return true;
-  if (told && observed()) [[unlikely]]
-    tell_gone_on();
+  if (!claim_.drop(1 + detach_all(unlisted))) return true;
+  if (was_announced && observed()) [[unlikely]]
+    notify_continued();
   return false;
 }
 
@@ -224,10 +225,10 @@ namespace detail {
 // --- wait_room
 
 template <class Options>
-[[HOCKET_ALWAYS_INLINE]] inline wait_room* wait_room::open_as(std::coroutine_handle<> whom,
+[[HOCKET_ALWAYS_INLINE]] inline wait_room* wait_room::open_as(std::coroutine_handle<> coroutine,
                                                               const Options& options) noexcept {
-  const thread_state& here = this_thread();
-  context& ctx = own_context(here);
+  const thread_state& thread = this_thread();
+  context& ctx = own_context(thread);
   strand_state* const self = ctx.strand();
   void* memory = self ? self->take_room() : nullptr;
   if (!memory) [[unlikely]] {
@@ -235,19 +236,21 @@ template <class Options>
     if (!memory) return nullptr;
   }
   auto* const room = ::new (memory) wait_room;
-  room->wait.arm_in(here, ctx, whom, options);
+  room->wait.arm_in(thread, ctx, coroutine, options);
   return room;
 }
-wait_room* wait_room::open(std::coroutine_handle<> whom, no_options options) noexcept { return open_as(whom, options); }
-wait_room* wait_room::open(std::coroutine_handle<> whom, const wait_options& options) noexcept {
-  return open_as(whom, options);
+wait_room* wait_room::open(std::coroutine_handle<> coroutine, no_options options) noexcept {
+  return open_as(coroutine, options);
+}
+wait_room* wait_room::open(std::coroutine_handle<> coroutine, const wait_options& options) noexcept {
+  return open_as(coroutine, options);
 }
 
 }  // namespace detail
 
 namespace primitive {
 
-// --- suspension: the side of whoever ends it
+// --- suspension: the side of the party that ends it
 
 void suspension::post() noexcept {
   if (observed()) [[unlikely]]
@@ -256,7 +259,7 @@ void suspension::post() noexcept {
 }
 
 void suspension::post_observed() noexcept {
-  tell_woken();
+  notify_woken();
   hocket::detail::post(*this);
 }
 
@@ -293,62 +296,62 @@ bool suspension::claim_beside_alarm(waiter& entry) noexcept {
 }
 
 bool suspension::settle_for(waiter& entry) noexcept {
-  const settlement how = claim_.settle(wait_end::granted);
-  if (how != settlement::lost) won_for(entry, how);
-  return how != settlement::lost;
+  const settlement outcome = claim_.settle(wait_end::granted);
+  if (outcome != settlement::lost) won_for(entry, outcome);
+  return outcome != settlement::lost;
 }
 
 // The caller owns every hold but the alarm's. The alarm fires or has fired (`rings`), or is still attached. If the
 // claim is lost, the hold of a detached stop is dropped here. The hold of the waiter remains, so this is never the last
 // hold.
 bool suspension::settle_beside_alarm(waiter& entry, bool rings) noexcept {
-  const settlement how = claim_.settle(wait_end::granted);
-  if (how == settlement::lost) {
+  const settlement outcome = claim_.settle(wait_end::granted);
+  if (outcome == settlement::lost) {
     [[maybe_unused]] const bool last = stop_ && claim_.drop();
     return false;
   }
-  won_for(entry, how);
+  won_for(entry, outcome);
   if (std::exchange(stop_, nullptr)) ++granted_holds_;
   if (rings) timers_ = nullptr;
   return true;
 }
 
-void suspension::won_for(waiter& entry, settlement how) noexcept {
+void suspension::won_for(waiter& entry, settlement outcome) noexcept {
   winner_ = &entry;
-  won_ = how;
+  won_ = outcome;
   granted_holds_ = 1;
 }
 
 // After a claim by a plain store there is no hold.
 void suspension::post_won() noexcept {
-  if (claim_.held()) return let_go_and_post();
+  if (claim_.held()) return release_and_post();
   post();
 }
 
 // If the wait was claimed early, its registrar does this.
-std::uint32_t suspension::release_others() noexcept { return won_ == settlement::won ? release_all(winner_) : 0; }
+std::uint32_t suspension::detach_others() noexcept { return won_ == settlement::won ? detach_all(winner_) : 0; }
 
-void suspension::let_go_and_post() noexcept {
-  if (claim_.drop(granted_holds_ + release_others())) post();
+void suspension::release_and_post() noexcept {
+  if (claim_.drop(granted_holds_ + detach_others())) post();
 }
 
 // Drops all holds of the grant but one.
-void suspension::let_others_go() noexcept {
+void suspension::release_other_registrations() noexcept {
   if (!claim_.held()) return claim_.hold_again(wait_end::granted);
-  const std::uint32_t holds = granted_holds_ - 1u + release_others();
+  const std::uint32_t holds = granted_holds_ - 1u + detach_others();
   [[maybe_unused]] const bool last = holds != 0 && claim_.drop(holds);
 }
 
 // Drops the last hold of the grant.
-void suspension::post_kept() noexcept {
-  // ORDER: relaxed, pairs with the load in awaited(): see keep().
-  keeper_.store(nullptr, std::memory_order_relaxed);
+void suspension::post_deferred() noexcept {
+  // ORDER: relaxed, pairs with the load in awaited(): see defer().
+  deferred_by_.store(nullptr, std::memory_order_relaxed);
   conclude(settlement::lost, nullptr);
 }
 
-// Takes every registration but `except` back. Returns how many holds that frees: a registration that cannot be taken
-// back has been popped by its source, which drops the hold itself.
-std::uint32_t suspension::release_all(const void* except) noexcept {
+// Detaches every registration but `except`. Returns the number of freed holds. If a registration cannot be detached,
+// its source has popped it, and drops the hold itself.
+std::uint32_t suspension::detach_all(const void* except) noexcept {
   std::uint32_t freed = 0;
   for (waiter* entry = first_; entry;) {
     waiter* const other = entry->sibling_;
@@ -362,9 +365,9 @@ std::uint32_t suspension::release_all(const void* except) noexcept {
   return freed;
 }
 
-// A source that popped the registration `self` is done with it.
-void suspension::conclude(settlement how, const void* self) noexcept {
-  std::uint32_t holds = 1 + (how == settlement::won ? release_all(self) : 0);
+// Called by a source that has popped the registration `self`, as its last step.
+void suspension::conclude(settlement outcome, const void* self) noexcept {
+  std::uint32_t holds = 1 + (outcome == settlement::won ? detach_all(self) : 0);
   if (claim_.drop(holds)) post();
 }
 
@@ -373,17 +376,17 @@ void suspension::on_stop(stop_node& self, stop_level level) noexcept {
   wait.conclude(wait.claim_.settle(end_of(level)), &self);
 }
 
-// What stays with its thread may wait at what is for one thread only.
+// A coroutine that stays on its thread may wait at an unsync primitive.
 bool suspension::alarm_may_leave(const timer_node& self, const executor& home) noexcept {
   return static_cast<const suspension&>(self).home != &home;
 }
 
-bool waiter::goes_on_at(const executor& one) const noexcept { return wait_->home == &one; }
+bool waiter::resumes_on(const executor& executor) const noexcept { return wait_->home == &executor; }
 
 constinit const timer_kind suspension::alarm_kind{&suspension::on_alarm, &suspension::alarm_may_leave,
-                                                  &suspension::alarm_looks_ahead};
+                                                  &suspension::alarm_prefetch};
 
-// A node is given back when the wait is decided.
+// A node is returned after the wait is decided.
 void suspension::on_alarm(timer_node& self, timer_call why) noexcept {
   auto& wait = static_cast<suspension&>(self);
   const bool rings = why == timer_call::due;

@@ -4,11 +4,11 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// AddressSanitizer then sees the use of a room after the wait.
+// AddressSanitizer then finds the use of a room after the wait.
 constexpr bool keeps_rooms = sanitizer != sanitizer_kind::asan;
 
 wait_end wait_room::finish() noexcept {
-  const wait_end how = static_cast<wait_end>(wait.claim_.state());
+  const wait_end cause = static_cast<wait_end>(wait.claim_.state());
   wait.finished_ = true;
   this_thread().ctx = wait.ctx_;
   strand_state* const self = wait.ctx_->strand();
@@ -16,10 +16,10 @@ wait_end wait_room::finish() noexcept {
   if (self) [[likely]] {
     self->runs_again();
     if (keeps_rooms && self->store_room(*this)) [[likely]]
-      return how;
+      return cause;
   }
   release(this);
-  return how;
+  return cause;
 }
 
 void wait_room::drop() noexcept {

@@ -9,23 +9,23 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 using namespace detail;
 
-// On a worker of a pool, where the queue is not the thread's own, or has to look for room. The usual case is a leaf: it
-// saves no registers.
+// For a worker of a pool, if the queue is not the thread's own, or the limit must be computed again. The usual case is
+// a leaf function: it saves no registers.
 bool yield::awaiter::queue(thread_state& thread, std::coroutine_handle<> handle) noexcept {
-  stealable_queue* const stealable = thread.seat.stealable;
+  stealable_queue* const stealable = thread.binding.stealable;
   const strand_state* const self = ctx_ ? ctx_->strand() : nullptr;
-  if (stealable && self && self->migrates() && stealable->try_push_into_room(handle)) [[likely]]
+  if (stealable && self && self->migrates() && stealable->try_push_without_growth(handle)) [[likely]]
     return true;
-  return queue_elsewhere(thread.seat, handle);
+  return queue_elsewhere(thread.binding, handle);
 }
 
-bool yield::awaiter::queue_elsewhere(const executor_seat& seat, std::coroutine_handle<> handle) noexcept {
-  expects(seat.running_on != nullptr, "a coroutine yielded outside of any executor",
+bool yield::awaiter::queue_elsewhere(const executor_binding& binding, std::coroutine_handle<> handle) noexcept {
+  expects(binding.running_on != nullptr, "a coroutine yielded outside of any executor",
           "start it with spawn, run or sync_wait, so that somebody can resume it");
   const strand_state* self = ctx_ ? ctx_->strand() : nullptr;
-  const bool migrates = seat.stealable && self && self->migrates();
-  if (migrates ? seat.stealable->try_push(handle) : seat.ready && seat.ready->try_push(handle)) return true;
-  std::construct_at(&run_, runnable{nullptr, handle, migrates ? seat.pool : seat.running_on});
+  const bool migrates = binding.stealable && self && self->migrates();
+  if (migrates ? binding.stealable->try_push(handle) : binding.ready && binding.ready->try_push(handle)) return true;
+  std::construct_at(&run_, runnable{nullptr, handle, migrates ? binding.pool : binding.running_on});
   hocket::detail::post(run_);
   return true;
 }

@@ -18,7 +18,7 @@ void unreachable(void*) { fatal("a fiber's control block was used as a frame", "
 
 struct owned_fiber {
   control_block* block;
-  explicit owned_fiber(control_block* of) noexcept : block(of) {}
+  explicit owned_fiber(control_block* owned) noexcept : block(owned) {}
   owned_fiber(owned_fiber&& other) noexcept : block(std::exchange(other.block, nullptr)) {}
   ~owned_fiber() {
     if (block) destroy_fiber(*block);
@@ -47,7 +47,8 @@ proxy run(owned_fiber fiber) {
   rethrow_error(fiber_record::from_block(block));
 }
 
-// A scheduled fiber's whole life as a coroutine. It frees itself: nobody holds its handle when it has ended.
+// The whole life of a scheduled fiber as a coroutine. It destroys itself at its end, because no code holds its handle
+// then.
 struct scheduled_proxy {
   struct promise_type : coroutine_header {
     explicit promise_type(scheduled_fiber& fiber) noexcept {
@@ -75,7 +76,7 @@ struct commit_parked {
   void await_resume() const noexcept {}
 };
 
-// Where it has to wait for a stack.
+// Waits for a stack.
 struct wait_unbegun {
   scheduled_fiber& fiber;
   bool await_ready() const noexcept { return false; }
@@ -83,8 +84,8 @@ struct wait_unbegun {
   void await_resume() const noexcept {}
 };
 
-// Where one that migrates cannot go on.
-struct go_on_later {
+// Posts a migrating fiber again that cannot run here.
+struct requeue {
   scheduled_fiber& fiber;
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> proxy) const noexcept { fiber.activity().post_again(proxy); }
@@ -93,12 +94,12 @@ struct go_on_later {
 
 scheduled_proxy run_scheduled(scheduled_fiber& fiber) {
   using preparation = scheduled_fiber::preparation;
-  preparation made = fiber.prepare();
-  for (; made == preparation::waits; made = fiber.prepare()) co_await wait_unbegun{fiber};
-  if (made == preparation::done) {
+  preparation outcome = fiber.prepare();
+  for (; outcome == preparation::waits; outcome = fiber.prepare()) co_await wait_unbegun{fiber};
+  if (outcome == preparation::done) {
     while (void* sent = resume_scheduled(*fiber.block()).request) {
       co_await commit_parked{*static_cast<park_request*>(sent)};
-      while (fiber.migrates() && !bring_here(*fiber.block())) co_await go_on_later{fiber};
+      while (fiber.migrates() && !move_to_this_thread(*fiber.block())) co_await requeue{fiber};
     }
   }
   fiber.conclude();

@@ -36,7 +36,7 @@ std::coroutine_handle<> scheduled_fiber::start_handle() {
 
 namespace {
 
-// The worker's part of a scheduled fiber's life, from where it is resumed to where it parks for good.
+// The worker's part of a scheduled fiber's run, from its resume until it parks.
 void run(control_block& first) noexcept {
   auto [block, sent] = resume_scheduled(first);
   if (sent == block) [[likely]]
@@ -46,13 +46,13 @@ void run(control_block& first) noexcept {
     auto& request = *static_cast<park_request*>(sent);
     std::coroutine_handle<> next = request.commit(request, with_header(own));
     if (!next) return;
-    if (next != own) return next.resume();  // as a task transfers to the one that it awaits
+    if (next != own) return next.resume();  // as a task transfers to the awaited one
     auto [parked, again] = resume_scheduled(*block);
     if (again == parked) return;
     block = parked;
     sent = again;
   }
-  scheduled_fiber::of(*block).conclude();
+  scheduled_fiber::from_block(*block).conclude();
 }
 
 }  // namespace
@@ -63,12 +63,12 @@ extern "C" void hocket_start_fiber(void* frame) noexcept {
   using namespace hocket::detail;
   start_frame& start = *static_cast<start_frame*>(frame);
   using preparation = scheduled_fiber::preparation;
-  preparation made = start.fiber->prepare();
-  while (made == preparation::waits) [[unlikely]] {
+  preparation outcome = start.fiber->prepare();
+  while (outcome == preparation::waits) [[unlikely]] {
     if (start.fiber->wait_for_stack(handle_of(start.head))) return;
-    made = start.fiber->prepare();
+    outcome = start.fiber->prepare();
   }
-  if (made == preparation::done) run(*start.fiber->block());
+  if (outcome == preparation::done) run(*start.fiber->block());
   else start.fiber->conclude();
 }
 
@@ -88,8 +88,8 @@ extern "C" void hocket_resume_scheduled(void* frame) noexcept {
 extern "C" void hocket_resume_migratable(void* frame) noexcept {
   using namespace hocket::detail;
   auto& block = *static_cast<control_block*>(frame);
-  if (bring_here(block)) run(block);
-  else scheduled_fiber::of(block).activity().post_again(handle_of(block.head));
+  if (move_to_this_thread(block)) run(block);
+  else scheduled_fiber::from_block(block).activity().post_again(handle_of(block.head));
 }
 
 extern "C" void hocket_destroy_fiber(void* frame) noexcept {

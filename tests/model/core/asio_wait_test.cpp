@@ -106,7 +106,7 @@ void completed_beside_a_stop(execution& run) {
   kept<operation<Wrong>> what(posted);
   atomic<std::uint32_t> begun{0, "begun"};
   run.thread("coroutine", [&] {
-    hocket::detail::this_thread().seat.running_on = &home;
+    hocket::detail::this_thread().binding.running_on = &home;
     hocket::detail::this_thread().ctx = ctx.get();
     what->arm();
     begun.store(1, std::memory_order_release);

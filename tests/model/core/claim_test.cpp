@@ -126,8 +126,8 @@ void two_selects_meet(execution& run) {
   model::mutex lock{"meetings' lock"};
   auto meet = [&](claim& mine, claim& theirs) {
     auto result = claim::settle_both(mine, theirs);
-    require((result.one == settlement::lost) == (result.other == settlement::lost), "one of two was won");
-    if (result.one == settlement::lost) return;
+    require((result.first == settlement::lost) == (result.second == settlement::lost), "one of two was won");
+    if (result.first == settlement::lost) return;
     lock.lock();
     meetings = meetings + 1;
     lock.unlock();

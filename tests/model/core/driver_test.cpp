@@ -83,8 +83,8 @@ class room final : public driver_kind {
  public:
   room() noexcept : driver_kind("device") {}
   bool follows(const hocket::clock_source&) const noexcept override { return true; }
-  std::error_code make(const hocket::detail::driver_owner&, std::unique_ptr<driver>& made) noexcept override {
-    made.reset(new link(io));
+  std::error_code make(const hocket::detail::driver_owner&, std::unique_ptr<driver>& current) noexcept override {
+    current.reset(new link(io));
     return {};
   }
   void adopt() { require(slot.get(*this, in).found != nullptr, "the owner got no driver"); }
@@ -157,7 +157,7 @@ auto adopted_while_running(time_point until) {
         if (When == adopts::in_a_turn && taken != 0) at->adopt();
         at->slot.poll_in_turn();
         if (taken + at->io.polled == 3) break;
-        if (When == adopts::after_the_announcement && taken != 0 && !at->slot.made()) {
+        if (When == adopts::after_the_announcement && taken != 0 && !at->slot.current()) {
           if (!at->in.begin_sleep()) continue;
           static_cast<void>(at->io.is_answered());  // the others may come in between
           at->adopt();
@@ -200,9 +200,9 @@ struct fragile_driver final : driver {
 class fragile_kind final : public driver_kind {
  public:
   explicit fragile_kind(var<int>& state) noexcept : driver_kind("fragile"), state_(state) {}
-  std::error_code make(const hocket::detail::driver_owner&, std::unique_ptr<driver>& made) noexcept override {
+  std::error_code make(const hocket::detail::driver_owner&, std::unique_ptr<driver>& current) noexcept override {
     state_ = 1;
-    made.reset(new fragile_driver(state_));
+    current.reset(new fragile_driver(state_));
     return {};
   }
 
@@ -224,7 +224,7 @@ void assisted_from_beginning_to_end(execution& run) {
   });
   for (int i = 0; i < 2; ++i) run.thread("assistant", [&] { slot.assist(); });
   run.join();
-  require(!slot.made());
+  require(!slot.current());
 }
 
 constexpr model::options bounds{.preemptions = 3, .stale_reads = 1, .spurious = 1};

@@ -19,8 +19,8 @@ namespace {
 using hocket::duration;
 using hocket::steady_clock;
 using hocket::time_point;
+using hocket::detail::cached_frame;
 using hocket::detail::frame_depot;
-using hocket::detail::kept_frame;
 using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
@@ -35,7 +35,7 @@ constexpr std::size_t bytes = detail::magazine_bytes(size_class);
 template <std::size_t Count>
 struct some_magazines {
   some_magazines() {
-    for (auto& one : all) one = ::new (detail::new_frame(detail::frame_size(size_class))) kept_frame{nullptr};
+    for (auto& one : all) one = ::new (detail::new_frame(detail::frame_size(size_class))) cached_frame{nullptr};
   }
 
   void leave(std::size_t number) {
@@ -44,7 +44,7 @@ struct some_magazines {
   }
   // The number of the magazine that comes; Count if there is none.
   std::size_t take() {
-    const kept_frame* const taken = depot->take(size_class);
+    const cached_frame* const taken = depot->take(size_class);
     if (!taken) return Count;
     std::size_t number = 0;
     while (all[number] != taken) ++number;
@@ -56,7 +56,7 @@ struct some_magazines {
   std::size_t clear() {
     std::size_t count = 0;
     const std::size_t held = depot->held();
-    while (kept_frame* taken = depot->take(size_class)) {
+    while (cached_frame* taken = depot->take(size_class)) {
       detail::free_frames(taken, size_class);
       ++count;
     }
@@ -67,7 +67,7 @@ struct some_magazines {
   }
 
   kept<frame_depot> depot;
-  kept_frame* all[Count];
+  cached_frame* all[Count];
   var<int> used[Count];
 };
 

@@ -9,8 +9,8 @@ namespace {
 
 using hocket::stop_level;
 using hocket::stop_source;
-using hocket::detail::heeds;
 using hocket::detail::late_stop_source;
+using hocket::detail::min_stop_level;
 using hocket::detail::stop_node;
 using hocket::model::bug;
 using hocket::model::execution;
@@ -28,7 +28,7 @@ class a_wait : stop_node {
   }
   // What ended it.
   template <class Source>
-  stop_level on(Source& source, heeds weakest = heeds::cancel) {
+  stop_level on(Source& source, min_stop_level weakest = min_stop_level::cancel) {
     const stop_level missed = source.attach(*this, weakest);
     if (missed != stop_level::none) return missed;
     while (strength_.load(std::memory_order_acquire) == 0) hocket::detail::futex_wait(strength_, 0);
@@ -135,7 +135,7 @@ void cancelled_here_killed_above(execution& run) {
   coroutine one;
   run.thread("coroutine", [&] {
     require(a_wait().on(*one.own) >= stop_level::cancel);
-    require(a_wait().on(*one.own, heeds::kill) == stop_level::kill);
+    require(a_wait().on(*one.own, min_stop_level::kill) == stop_level::kill);
   });
   run.thread("cancels", [&] { one.own->request(); });
   run.thread("kills", [&] { require(one.parent->request(stop_level::kill)); });
@@ -170,8 +170,8 @@ void looked_at_beside_its_end(execution& run) {
 class forgetful : public stop_source {
  public:
   explicit forgetful(stop_source* above) noexcept : above_(*above) {}
-  stop_level attach(stop_node& node, heeds weakest = heeds::cancel) {
-    if (const stop_level told = above_.requested(); told > ignored_by(weakest)) return told;
+  stop_level attach(stop_node& node, min_stop_level weakest = min_stop_level::cancel) {
+    if (const stop_level told = above_.requested(); told > strongest_ignored(weakest)) return told;
     return stop_source::attach(node, weakest);
   }
   void leave() noexcept {}

@@ -34,7 +34,7 @@ bool won(settlement how) { return how != settlement::lost; }
 void a_meeting_beside_a_grant(execution& run) {
   two_claims w;
   bool met = false, cancelled = false, granted = false;
-  run.thread("meets", [&] { met = won(claim::settle_both(w.high, w.low).one); });
+  run.thread("meets", [&] { met = won(claim::settle_both(w.high, w.low).first); });
   run.thread("cancels high", [&] { cancelled = won(w.high.settle(wait_end::cancelled)); });
   run.thread("grants low", [&] { granted = won(w.low.settle(wait_end::granted)); });
   run.join();
@@ -60,7 +60,7 @@ void a_ring_of_meetings(execution& run) {
                : i == 1 ? "1 and 2"
                         : "2 and 0",
                [&, i] {
-                 if (won(Meet(ring[i], ring[(i + 1) % 3]).one)) ++meetings;
+                 if (won(Meet(ring[i], ring[(i + 1) % 3]).first)) ++meetings;
                });
   }
   run.join();

@@ -29,7 +29,7 @@ struct counting final : observer {
 };
 
 void event() {
-  if (detail::observed()) detail::tell_woken(coroutine_id());
+  if (detail::observed()) detail::notify_woken(coroutine_id());
 }
 
 void destroyed_beside_an_event(execution& run) {

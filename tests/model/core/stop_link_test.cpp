@@ -29,7 +29,7 @@ struct listener : stop_node {
   void listen() {
     auto so_far = stop_level(level.load(std::memory_order_relaxed));
     if (so_far == stop_level::kill) return;
-    stop_level missed = source.attach(*this, hocket::detail::heeds(so_far));
+    stop_level missed = source.attach(*this, hocket::detail::min_stop_level(so_far));
     if (missed != stop_level::none) heard(missed);
   }
   void heard(stop_level how) {

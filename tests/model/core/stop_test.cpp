@@ -12,8 +12,8 @@ namespace {
 
 using hocket::stop_level;
 using hocket::stop_source;
-using hocket::detail::heeds;
 using hocket::detail::list;
+using hocket::detail::min_stop_level;
 using hocket::detail::stop_node;
 using hocket::model::bug;
 using hocket::model::execution;
@@ -59,7 +59,7 @@ void operate(Source& stop, bool ends_by_itself) {
 // One that only a kill ends.
 void operate_shielded(stop_source& stop, bool ends_by_itself) {
   kept<mortal> node;
-  stop_level refused = stop.attach(*node, heeds::kill);
+  stop_level refused = stop.attach(*node, min_stop_level::kill);
   require(refused == stop_level::none || refused == stop_level::kill,
           "a stop that the node ignores does not refuse it");
   if (refused == stop_level::none && !(ends_by_itself && stop.detach(*node))) {

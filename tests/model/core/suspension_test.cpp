@@ -87,7 +87,7 @@ struct two_sources {
 
   void select() {
     kept<select_awaiter> self;
-    hocket::detail::this_thread().seat.running_on = &home;
+    hocket::detail::this_thread().binding.running_on = &home;
     hocket::detail::this_thread().ctx = ctx.get();
     self->wait.arm({});
     for (int i = 0; i < 2 && !self->wait.decided(); ++i) sources[i].take_or_list(self->wait, self->entries[i]);
@@ -143,9 +143,9 @@ struct works_for_it : permit_source {
     while (hocket::primitive::waiter* first = pop_or_keep()) {
       hocket::primitive::grant won = first->claim_popped();
       if (!won) continue;
-      hocket::primitive::waiter& told = won.keep(*this);
+      hocket::primitive::waiter& told = won.defer(*this);
       require(!told.claim(), "granted, and ended by others");
-      told.kept().post();
+      told.deferred().post();
       return;
     }
   }
@@ -156,8 +156,8 @@ struct works_after_the_last_step : permit_source {
     while (hocket::primitive::waiter* first = pop_or_keep()) {
       hocket::primitive::grant won = first->claim_popped();
       if (!won) continue;
-      hocket::primitive::waiter& told = won.keep(*this);
-      told.kept().post();
+      hocket::primitive::waiter& told = won.defer(*this);
+      told.deferred().post();
       require(!told.claim());
       return;
     }

@@ -112,7 +112,7 @@ inline hocket::context_options under(stop_source* stop, bool deadline) {
 template <class Source>
 wait_end wait_once(Source& source, one_home& home, context& ctx) {
   kept<awaiter> self;
-  hocket::detail::this_thread().seat.running_on = &home;
+  hocket::detail::this_thread().binding.running_on = &home;
   hocket::detail::this_thread().ctx = &ctx;
   self->wait.arm({});
   source.take_or_list(self->wait, self->entry);

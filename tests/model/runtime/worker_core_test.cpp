@@ -185,7 +185,7 @@ void forked_beside_an_idle_worker(execution& run) {
   run.thread("busy", [&] {
     pool.workers[0]->be_busy([&] {
       require(pool.workers[0]->forks().push(fork));
-      if (pool.workers[0]->forks().wanted()) pool.wake_one();
+      if (pool.workers[0]->forks().should_offer()) pool.wake_one();
     });
   });
   run.thread("idle", [&] { pool.workers[1]->work(false); });

@@ -59,7 +59,7 @@ class one_spawned final : public hocket::detail::scheduled_result<int> {
   void lies_in(kept<one_spawned>& own) noexcept { own_ = &own; }
 
   void end_with(int value) {
-    keep_result([value] { return value; });
+    store_result([value] { return value; });
     succeed();
     finish();
   }

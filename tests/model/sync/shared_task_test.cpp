@@ -77,7 +77,7 @@ struct stage {
   // What the body does from its first resume to its end.
   void body() {
     on.wait_for_body();
-    hocket::detail::this_thread().seat.running_on = &on;
+    hocket::detail::this_thread().binding.running_on = &on;
     frame.state->enter();
     frame.value = 7;
     frame.state->succeed();

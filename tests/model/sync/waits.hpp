@@ -24,7 +24,7 @@ class place final : public hocket::executor {
     hocket::detail::futex_wake_one(posts_);
   }
   void enter() {
-    hocket::detail::this_thread().seat.running_on = this;
+    hocket::detail::this_thread().binding.running_on = this;
     hocket::detail::this_thread().ctx = ctx_.get();
   }
   // Until the post of the wait under way.

@@ -187,7 +187,7 @@ class hands final : public hocket::executor {
   template <class Awaiter>
   auto wait_for(Awaiter& group) {
     parent_.enter();
-    hocket::detail::this_thread().seat.running_on = this;
+    hocket::detail::this_thread().binding.running_on = this;
     const bool suspends = group.await_suspend({});
     drain();
     if (suspends) parent_.sleep();

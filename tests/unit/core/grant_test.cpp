@@ -71,7 +71,7 @@ TEST_CASE("a grant is posted once, later, in the order of its list, or by anothe
   CHECK(first.wait.decided());
   CHECK(on.posts() == 0);
   primitive::grant kept = source.pop()->claim_popped();
-  primitive::waiter& stands_for_it = kept.keep(source);
+  primitive::waiter& stands_for_it = kept.defer(source);
   CHECK_FALSE(kept);
   CHECK(&stands_for_it == &third.entry);
   CHECK(third.wait.awaited() == &source);
@@ -79,7 +79,7 @@ TEST_CASE("a grant is posted once, later, in the order of its list, or by anothe
   several.post();
   CHECK(several.empty());
   CHECK(on.posts() == 2);
-  stands_for_it.kept().post();
+  stands_for_it.deferred().post();
   CHECK(on.posts() == 3);
   for (bare_wait* one : {&first, &second, &third}) CHECK(one->finish() == detail::wait_end::granted);
 }

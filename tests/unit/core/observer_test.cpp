@@ -37,7 +37,7 @@ struct one_wait {
 };
 
 void tell_anything() {
-  if (detail::observed()) detail::tell_woken(coroutine_id());
+  if (detail::observed()) detail::notify_woken(coroutine_id());
 }
 
 // A callback that a test keeps from returning.
@@ -148,7 +148,7 @@ TEST_CASE("a wait that is decided before its commit is woken and resumed as ofte
 TEST_CASE("a removal returns when the callbacks on other threads have") {
   held_callback held;
   install_observer(held);
-  std::thread telling([] { detail::tell_woken(coroutine_id()); });
+  std::thread telling([] { detail::notify_woken(coroutine_id()); });
   held.entered.wait(false);
   std::atomic<bool> removed{false};
   std::thread removing([&] {
@@ -189,7 +189,7 @@ TEST_CASE("a callback may remove its own observer, and install another") {
 TEST_CASE("an event inside of a callback is told, and a removal there waits for no callback of its own thread") {
   struct nests final : observer {
     nests() { install_observer(*this); }
-    void on_create(coroutine_id, const coroutine_info&) noexcept override { detail::tell_woken(coroutine_id(this)); }
+    void on_create(coroutine_id, const coroutine_info&) noexcept override { detail::notify_woken(coroutine_id(this)); }
     void on_wake(coroutine_id who) noexcept override {
       inner = who;
       remove_observer(*this);
@@ -197,7 +197,7 @@ TEST_CASE("an event inside of a callback is told, and a removal there waits for 
     coroutine_id inner;
   };
   nests one;
-  detail::tell_created(coroutine_id(), {.kind = observed_kind::task, .name = "", .ctx = context::root()});
+  detail::notify_created(coroutine_id(), {.kind = observed_kind::task, .name = "", .ctx = context::root()});
   CHECK(one.inner == coroutine_id(&one));
   CHECK_FALSE(detail::observed());
 }

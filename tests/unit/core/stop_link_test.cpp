@@ -41,7 +41,7 @@ TEST_CASE("a kill follows a cancellation through the same link") {
   recorder open, shielded;
   detail::stop_link link(parent, child);
   REQUIRE(child.attach(open) == stop_level::none);
-  REQUIRE(child.attach(shielded, detail::heeds::kill) == stop_level::none);
+  REQUIRE(child.attach(shielded, detail::min_stop_level::kill) == stop_level::none);
   parent.request();
   CHECK(open.fired == std::vector{stop_level::cancel});
   CHECK(shielded.fired.empty());
@@ -56,8 +56,8 @@ TEST_CASE("a link above a cancellation passes kills only, whenever it was made")
     recorder wait;
     if (cancelled_before) parent.request();
     {
-      detail::stop_link link(parent, child, detail::heeds::kill);
-      detail::stop_link other(parent, child, detail::heeds::kill);
+      detail::stop_link link(parent, child, detail::min_stop_level::kill);
+      detail::stop_link other(parent, child, detail::min_stop_level::kill);
       REQUIRE(child.attach(wait) == stop_level::none);
       parent.request();
       CHECK(child.requested() == stop_level::none);
@@ -67,7 +67,7 @@ TEST_CASE("a link above a cancellation passes kills only, whenever it was made")
       CHECK(wait.fired == std::vector{stop_level::kill});
     }
     stop_source late;
-    detail::stop_link told(parent, late, detail::heeds::kill);
+    detail::stop_link told(parent, late, detail::min_stop_level::kill);
     CHECK(late.requested() == stop_level::kill);
   }
 }

@@ -104,7 +104,7 @@ TEST_CASE("a shielded node is left by a cancellation and fired by a kill, in the
     std::vector<stop_level> open_fired, fired;
     recorder first(open_fired), shielded(fired);
     if (slot_is_taken) REQUIRE(stop.attach(first) == stop_level::none);
-    REQUIRE(stop.attach(shielded, detail::heeds::kill) == stop_level::none);
+    REQUIRE(stop.attach(shielded, detail::min_stop_level::kill) == stop_level::none);
     if (!slot_is_taken) REQUIRE(stop.attach(first) == stop_level::none);
     CHECK(stop.request());
     CHECK(open_fired == std::vector{stop_level::cancel});
@@ -120,12 +120,12 @@ TEST_CASE("a shielded node may be attached after a cancellation, not after a kil
   std::vector<stop_level> fired;
   recorder a(fired), b(fired);
   stop.request();
-  CHECK(stop.attach(a, detail::heeds::kill) == stop_level::none);
-  CHECK(stop.attach(b, detail::heeds::kill) == stop_level::none);
+  CHECK(stop.attach(a, detail::min_stop_level::kill) == stop_level::none);
+  CHECK(stop.attach(b, detail::min_stop_level::kill) == stop_level::none);
   CHECK(stop.detach(b));
   stop.request(stop_level::kill);
   CHECK(fired == std::vector{stop_level::kill});
-  CHECK(stop.attach(a, detail::heeds::kill) == stop_level::kill);
+  CHECK(stop.attach(a, detail::min_stop_level::kill) == stop_level::kill);
   CHECK(fired.size() == 1);
 }
 

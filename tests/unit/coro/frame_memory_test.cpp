@@ -128,7 +128,7 @@ TEST_CASE("the depot keeps what the last period used, and gives the rest of a st
   constexpr std::size_t used = 1000 * 2048;
   for (int i = 0; i < 1000 && frame_memory_usage().shared > used; ++i) {
     time.advance(100ms);
-    static_cast<void>(detail::house(time).look());
+    static_cast<void>(detail::memory_reclaimer(time).reclaim());
     some_frames again(2048, 1000);
   }
   CHECK(time.now() < time_point(20s));
@@ -136,7 +136,7 @@ TEST_CASE("the depot keeps what the last period used, and gives the rest of a st
   const auto misses = frame_memory_usage().misses;
   for (int i = 0; i < 100; ++i) {
     time.advance(100ms);
-    static_cast<void>(detail::house(time).look());
+    static_cast<void>(detail::memory_reclaimer(time).reclaim());
     some_frames again(2048, 1000);
   }
   CHECK(frame_memory_usage().misses == misses);
@@ -223,14 +223,14 @@ TEST_CASE("what was not needed for a period is given back, a megabyte at a time"
   const std::size_t burst = frame_memory_usage().shared;
   CHECK(burst > 9'000'000);
   CHECK(frame_memory_usage().held > 0);
-  time_point due = detail::house(time).look();
+  time_point due = detail::memory_reclaimer(time).reclaim();
   CHECK(due == time_point(1s));
   int portions = 0;
   while (due != time_point::max() && portions < 100) {
     const std::size_t before = frame_memory_usage().shared;
     portions += due == time.now();
     time.set(due);
-    due = detail::house(time).look();
+    due = detail::memory_reclaimer(time).reclaim();
     CHECK(frame_memory_usage().shared + (1 << 20) >= before);
   }
   CHECK(portions >= 8);
@@ -252,7 +252,7 @@ TEST_CASE("what is needed in each period stays") {
   const auto misses = frame_memory_usage().misses;
   for (int i = 0; i < 20; ++i) {
     time.advance(400ms);
-    CHECK(detail::house(time).look() > time.now());
+    CHECK(detail::memory_reclaimer(time).reclaim() > time.now());
     some_frames again(256, 1000);
   }
   CHECK(frame_memory_usage().misses == misses);
@@ -263,23 +263,23 @@ TEST_CASE("a house that had nothing to do looks again when its thread keeps fram
   fresh start;
   manual_clock time;
   frame_memory_decay(1s, time);
-  detail::house keeps(time);
+  detail::memory_reclaimer keeps(time);
   const time_point unknown = time_point::min();
   for (int i = 0; i < 3; ++i) {
-    CHECK(keeps.look() == time_point::max());
+    CHECK(keeps.reclaim() == time_point::max());
     auto in_use = std::make_unique<some_frames>(256, 3);
-    CHECK(keeps.keep(unknown) == time_point::max());
+    CHECK(keeps.reclaim_if_due(unknown) == time_point::max());
     in_use.reset();
-    CHECK(keeps.keep(unknown) == time.now() + 1s);
+    CHECK(keeps.reclaim_if_due(unknown) == time.now() + 1s);
     in_use = std::make_unique<some_frames>(256, 3);  // what was kept is in use again: the next look finds nothing
     time.advance(1s);
-    CHECK(keeps.keep(time.now()) == time_point::max());
+    CHECK(keeps.reclaim_if_due(time.now()) == time_point::max());
     in_use.reset();
-    CHECK(keeps.keep(unknown) == time.now() + 1s);
+    CHECK(keeps.reclaim_if_due(unknown) == time.now() + 1s);
     time.advance(1s);
-    CHECK(keeps.keep(unknown) == time.now());  // nobody has told the time
-    keeps.ask();
-    CHECK(keeps.keep(unknown) == time_point::max());
+    CHECK(keeps.reclaim_if_due(unknown) == time.now());  // nobody has told the time
+    keeps.expect_due();
+    CHECK(keeps.reclaim_if_due(unknown) == time_point::max());
     CHECK(frame_memory_usage().held == 0);
   }
 }
@@ -289,15 +289,15 @@ TEST_CASE("a house looks again when the terms of the decay have changed") {
   fresh start;
   manual_clock time;
   frame_memory_decay(1h, time);
-  detail::house keeps(time);
+  detail::memory_reclaimer keeps(time);
   {
     some_frames few(256, 3);
   }
-  CHECK(keeps.keep(time.now()) == time_point(1h));
+  CHECK(keeps.reclaim_if_due(time.now()) == time_point(1h));
   frame_memory_decay(1s, time);
-  CHECK(keeps.keep(time_point::min()) == time_point(1s));
+  CHECK(keeps.reclaim_if_due(time_point::min()) == time_point(1s));
   trim_frame_memory();
-  CHECK(keeps.look() == time_point::max());
+  CHECK(keeps.reclaim() == time_point::max());
 }
 
 TEST_CASE("frames decay by the clock that was named, or never") {
@@ -311,7 +311,7 @@ TEST_CASE("frames decay by the clock that was named, or never") {
   auto keep_often = [&](manual_clock& by) {
     for (int i = 0; i < 5; ++i) {
       by.advance(1h);
-      CHECK(detail::house(by).look() == time_point::max());
+      CHECK(detail::memory_reclaimer(by).reclaim() == time_point::max());
     }
   };
   frame_memory_decay(1s, time);
@@ -370,7 +370,7 @@ TEST_CASE("many threads exchange frames by the depot, which decays, each frame b
     });
   for (int i = 0; i < 1000; ++i) {
     time.advance(1ms);
-    static_cast<void>(detail::house(time).look());
+    static_cast<void>(detail::memory_reclaimer(time).reclaim());
   }
   for (std::thread& one : threads) one.join();
 }

@@ -126,7 +126,7 @@ class fork_group : private fork_entry {
     std::uint16_t budget;
   };
   static bool can_call(const thread_state& thread, const coroutine_header& above) noexcept {
-    return !portable_build && above.ctx && above.ctx->forks() && above.budget != 0 && thread.seat.forks;
+    return !portable_build && above.ctx && above.ctx->forks() && above.budget != 0 && thread.binding.forks;
   }
   // Whether so many children may be called now. If not, the next group begins through the deque.
   static constexpr std::int32_t calls_per_renewal = 256;
@@ -155,15 +155,15 @@ class fork_group : private fork_entry {
       return continue_without_child(origin);
     coroutine_header& header = prepare(child, origin.budget, task_flag::forked);
     next_ = next;
-    fork_deque& forks = *origin.thread.seat.forks;
+    fork_deque& forks = *origin.thread.binding.forks;
     if (!forks.try_push(*this)) [[unlikely]]
       return call_crowded(origin, child);
-    if (forks.wanted()) [[unlikely]]
+    if (forks.should_offer()) [[unlikely]]
       offer(origin.thread);
     if (!run(origin, child, header)) [[unlikely]]
       return turn::none;
     const auto result = forks.try_pop_if(*this);
-    if (result != fork_deque::popped::taken) [[unlikely]]
+    if (result != fork_deque::pop_outcome::taken) [[unlikely]]
       return continue_after_theft(origin, result);
     return turn::next;
   }
@@ -224,7 +224,7 @@ class fork_group : private fork_entry {
   static void offer(thread_state& thread) noexcept;
   turn call_crowded(const caller& origin, handle child) noexcept;
   turn continue_without_child(const caller& origin) noexcept;
-  turn continue_after_theft(const caller& origin, fork_deque::popped result) noexcept;
+  turn continue_after_theft(const caller& origin, fork_deque::pop_outcome result) noexcept;
   static turn continue_with(handle parent, handle next) noexcept;
   static void forget_call(const coroutine_header& child) noexcept;
 

@@ -56,14 +56,14 @@ class range_walk {
   };
   // From `first`, which is below `last`. Throws what the body throws.
   stop walk(Index first, Index last) {
-    const fork_deque* const forks = this_thread().seat.forks;
+    const fork_deque* const forks = this_thread().binding.forks;
     // ORDER: relaxed, pairs with the store in call_body(): a hint to stop; the join orders the exception itself.
     while (!failed_.load(std::memory_order_relaxed)) {
       if (range_size(first, last) <= grain_) {
         call_body(first, last);
         break;
       }
-      if (forks && forks->wanted()) return {first, pause::split};
+      if (forks && forks->should_offer()) return {first, pause::split};
       const Index next = range_after(first, grain_);
       call_body(first, next);
       first = next;

@@ -1,4 +1,4 @@
-// Which bytes of an operand a wait shows to other threads.
+// The bytes of an operand that a wait exposes to other threads.
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/wait/seam/operation.hpp>

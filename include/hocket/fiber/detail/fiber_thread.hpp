@@ -1,5 +1,6 @@
-// What the fibers of one thread share. It is the home of the raw ones, which belong to the thread that created them;
-// a scheduled fiber's home is its executor, but its stack and its place are this thread's, too, once it has begun.
+// The common state of the fibers of one thread. It is the home of raw fibers, which belong to the thread that created
+// them. A scheduled fiber has its executor as its home, but after its begin its stack and its current place belong to
+// this thread, too.
 #pragma once
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/core/executor.hpp>
@@ -21,7 +22,7 @@ class idle_fibers;
 
 class fiber_thread final : public executor {
  public:
-  // This thread's, made at the first call. Throws bad_alloc.
+  // Returns the calling thread's; creates it at the first call. Throws bad_alloc.
   static fiber_thread& current() {
     if (fiber_thread* const thread = current_if_any()) [[likely]]
       return *thread;
@@ -31,49 +32,49 @@ class fiber_thread final : public executor {
     return static_cast<fiber_thread*>(in_current_slot<thread_slot::fiber>());
   }
 
-  // A raw fiber is resumed by its owner and by nobody else: fatal.
+  // Fatal: only its owner resumes a raw fiber.
   void post_from_outside(runnable& work) noexcept override;
 
-  // For coroutines that name no pool: 64 KiB stacks. Throws as pool_of.
+  // The pool of coroutines that name no pool: 64 KiB stacks. Throws like pool_of().
   stack_pool& default_pool() {
     if (stack_pool* pool = pools_[default_class]) [[likely]]
       return *pool;
     return make_default_pool();
   }
 
-  // For fibers that ask for a size: a pool on the process's depot of its class; 0 is the default. Throws bad_alloc, and
-  // system_error for a size above stack_pool::maximum_size.
+  // The pool of fibers with a stack size, on the process's depot of that size class; 0 is the default. Throws
+  // bad_alloc, and system_error for a size above stack_pool::maximum_size.
   stack_pool& pool_of(std::size_t stack_size);
-  // The same for a kind of stack: dense and copied ones are the thread's own.
+  // Like pool_of(), for a kind of stack. Pools of dense and copied stacks belong to the thread alone.
   stack_pool& pool_of(std::size_t stack_size, stack_kind kind);
 
-  // A fiber of this thread can be resumed from now on.
-  void one_more() noexcept {
-    if (++live > few) [[unlikely]]
+  // Counts a new resumable fiber of this thread.
+  void add_fiber() noexcept {
+    if (++live > max_cached) [[unlikely]]
       rare |= header_flag::started;
   }
 
-  // A fiber of this thread is gone. This object outlives its thread while there are any (a static one of the main
-  // thread is destroyed after it): then the last one takes it along.
-  void one_less() noexcept {
+  // Counts the end of a fiber of this thread. This object outlives its thread while there are fibers (a static fiber of
+  // the main thread is destroyed after it). Then the last fiber destroys it.
+  void remove_fiber() noexcept {
     if (--live == 0 && ended_) [[unlikely]]
-      leave_last();
+      delete_self();
   }
 
-  // Up to so many raw coroutines stay in the caches (resume_order.hpp).
-  static constexpr std::size_t few = 1024;
+  // Up to this number, raw coroutines stay in the caches (resume_order.hpp).
+  static constexpr std::size_t max_cached = 1024;
 
   std::size_t live = 0;                       // fibers that are not yet destroyed
   control_block* running = nullptr;           // innermost
-  std::uint8_t rare = fiber_flag::at_resume;  // flags with which the resume of a raw one leaves the straight line
-  const std::uint32_t forks;                  // forks_so_far() when it was made; at check level `debug`
-  void* worker = nullptr;                     // while a scheduled fiber runs: the record of the stack that resumed it
+  std::uint8_t rare = fiber_flag::at_resume;  // flags that send the resume of a raw fiber to its slow path
+  const std::uint32_t forks;                  // forks_so_far() at its creation; at check level `debug`
+  void* worker = nullptr;                     // while a scheduled fiber runs: the record of the resuming stack
   thread_state* const state;
   exception_globals* const exceptions;
   const void* const id;
   fiber_local_node* locals = nullptr;  // fiber-local values of the thread itself
-  idle_fibers* idle = nullptr;         // of fibers that may hibernate; null until there is one
-  called_stack* calls = nullptr;       // other stacks that the thread itself runs on
+  idle_fibers* idle = nullptr;         // the fibers that may hibernate; null until there is one
+  called_stack* calls = nullptr;       // the innermost stack that the thread itself has called
   std::byte* last_resumed = nullptr;   // resume_order.hpp
   hibernation_statistics hibernation;  // of its fibers
 
@@ -82,10 +83,10 @@ class fiber_thread final : public executor {
   ~fiber_thread();
   struct exit_hook;
   static fiber_thread& make_current();
-  void leave_last() noexcept;
+  void delete_self() noexcept;
   void destroy_pools() noexcept;
-  static std::uint64_t stack_news() noexcept;
-  static duration keep_stacks(const clock_source& time) noexcept;
+  static std::uint64_t stack_generation() noexcept;
+  static duration reclaim_stacks(const clock_source& time) noexcept;
   static constexpr std::size_t default_class = 4;  // 4 KiB * 2^4
   stack_pool& make_default_pool();
   stack_pool& pool_of_class(std::size_t size_class, stack_depot& depot);
@@ -93,10 +94,10 @@ class fiber_thread final : public executor {
 
   std::array<stack_pool*, stack_depot::classes> pools_{};
   struct listed;
-  listed* first_pool_ = nullptr;  // of those
+  listed* first_pool_ = nullptr;  // of these pools
   struct special;
   special* special_pools_ = nullptr;
-  bool ended_ = false;  // the thread is
+  bool ended_ = false;  // the thread has ended
   signal_stack for_signals_;
 };
 

@@ -97,7 +97,7 @@ yield_way prepare_yield() noexcept;
   store_arrival(block, back);
 }
 
-// The same for a fiber that yields.
+// Like park_fiber(), for a fiber that yields.
 [[gnu::always_inline]] inline void park_for_yield(const yield_way& way) {
   control_block& own = *way.own;
   [[maybe_unused]] switch_annotation* const annotation = annotation_of(own);

@@ -1,8 +1,8 @@
 // The two sides of a raw fiber's round trip: enter() and park().
 //
-// The exception state of a thread (context/detail/exception_globals.hpp) is moved by the resumer's side alone, when it
-// is not empty: before the switch it puts its own away, and after it whatever the fiber left in the thread's globals.
-// So the fiber's side has nothing to do for it, and the usual case costs two loads and a branch on each occasion.
+// Only the resumer's side moves the exception state of a thread (context/detail/exception_globals.hpp), if it is not
+// empty: before the switch it saves its own, and after the switch it saves the fiber's from the thread's globals. So
+// the fiber's side does nothing for it, and the usual case costs two loads and a branch at each occasion.
 #pragma once
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/detail/control_block.hpp>
@@ -11,8 +11,8 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // The rare parts of a switch, out of line.
-[[nodiscard]] bool before_resume(control_block& block) noexcept;  // true: it has a floating-point environment
-[[nodiscard]] bool before_enter(control_block& block) noexcept;   // the same of a raw one
+[[nodiscard]] bool before_resume(control_block& block) noexcept;  // true: the fiber has a floating-point environment
+[[nodiscard]] bool before_enter(control_block& block) noexcept;   // like before_resume(), for a raw fiber
 void* enter_in_own_floating_point(control_block& block, void* transfer) noexcept;
 void put_fiber_exceptions_away(control_block& block) noexcept;
 void* enter_from_handler(control_block& block, void* transfer) noexcept;
@@ -20,17 +20,17 @@ void* enter_late(control_block& block, void* transfer) noexcept;
 [[noreturn]] void report_bad_resume(const control_block& block) noexcept;
 [[noreturn]] void report_bad_yield(const fiber_record& record) noexcept;
 
-// What each side sends when it has no value to send. Null is taken: it means the end of the coroutine, from the fiber
-// "finished", from the resumer "unwind".
+// The transfer of a side without a value. Null has a meaning already: from the fiber "finished", from the resumer
+// "unwind".
 inline void* empty_message(control_block& block) noexcept { return &block; }
 
-// The annotation of a switch, for the sanitizers that want one: to find it costs more than the switch.
+// The annotation of a switch, for sanitizers that need one. To find it costs more than the switch.
 [[gnu::always_inline]] inline switch_annotation* annotation_of(control_block& block) noexcept {
   if constexpr (switch_annotation::active) return &fiber_record::from_block(block).annotation;
   else return nullptr;
 }
 
-// Both sides of a switch contain genuine calls (the rare parts), which is what its in_caller form asks for.
+// Both sides of a switch contain real calls (the rare parts), as its in_caller form requires.
 [[gnu::always_inline]] inline void* switch_to_fiber(control_block& block, fiber_thread& thread,
                                                     void* transfer) noexcept {
   [[maybe_unused]] switch_annotation* const annotation = annotation_of(block);
@@ -43,14 +43,14 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   machine::arrival back = machine::switch_to_in_caller(to, transfer);
   if constexpr (switch_annotation::active) annotation->after_resume();
   block.record = back.from;
-  fiber_thread& here = block.thread();  // asked again: kept over the switch, it would take a register from the caller
-  here.running = outer;
-  if (!here.exceptions->empty()) [[unlikely]]
+  fiber_thread& current = block.thread();  // loaded again: over the switch it would take a register from the caller
+  current.running = outer;
+  if (!current.exceptions->empty()) [[unlikely]]
     put_fiber_exceptions_away(block);
   return back.transfer;
 }
 
-// The resumer's side of a round trip: runs the fiber until it yields or finishes. Gives what it sends.
+// The resumer's side of a round trip: runs the fiber until it yields or finishes. Returns its transfer.
 [[gnu::always_inline]] inline void* enter(control_block& block, fiber_thread& thread, void* transfer) noexcept {
   if (!thread.exceptions->empty()) [[unlikely]]
     return enter_from_handler(block, transfer);
@@ -59,16 +59,16 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   return switch_to_fiber(block, thread, transfer);
 }
 
-// The same for an owner, who may have no right to it: that is fatal. Where that is cheap the thread is asked for and
-// the block compared with it, so that what is read of the thread need not wait for the block.
+// Like enter(), for an owner, and fatal if the owner must not resume it. If the thread is found inline, it is compared
+// with the block, so that loads from the thread need not wait for the block.
 [[gnu::always_inline]] inline void* resume_by_owner(control_block& block, void* transfer) noexcept {
   if constexpr (!misuse_checks) {
     return enter(block, block.thread(), transfer);
   } else if constexpr (finds_thread_in_line) {
-    fiber_thread* const here = fiber_thread::current_if_any();
-    if (!block.record || block.header.continuation.home != here) [[unlikely]]
+    fiber_thread* const current = fiber_thread::current_if_any();
+    if (!block.record || block.header.continuation.home != current) [[unlikely]]
       return enter_late(block, transfer);
-    return enter(block, *here, transfer);
+    return enter(block, *current, transfer);
   } else {
     if (!block.record || block.thread().id != machine::thread_id()) [[unlikely]]
       report_bad_resume(block);
@@ -76,8 +76,8 @@ inline void* empty_message(control_block& block) noexcept { return &block; }
   }
 }
 
-// The fiber's side: parks it, goes back to `resumer`, returns when it is resumed, by whom `resumer` says then. Throws
-// when it is to unwind.
+// The fiber's side: parks the fiber, switches to `resumer`, and returns at the next resume, when `resumer` is the new
+// resumer. Throws if the fiber must unwind.
 [[gnu::always_inline]] inline void* park(control_block& block, fiber_record& record, void*& resumer, void* transfer) {
   if constexpr (misuse_checks) {
     if (block.thread().running != &block) [[unlikely]]

@@ -1,8 +1,8 @@
 // The stack of the running code, for extensions that act for code at any depth: the fiber that owns it, and the
 // thread's own stack, as the system made it.
 //
-// What is asked of the fiber is signal-safe. At each instruction of a switch a signal handler reads a fiber with its
-// stack and its context.
+// The functions that read the fiber are signal-safe. At each instruction of a switch a signal handler reads a fiber
+// with its stack and its context.
 #pragma once
 #include <hocket/fiber/detail/control_block.hpp>
 #include <optional>

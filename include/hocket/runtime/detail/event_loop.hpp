@@ -50,7 +50,7 @@ class event_loop : public executor, private timer_waker {
 
   void take_posted() noexcept;
   // Returns the time of the next maintenance.
-  time_point maintain() noexcept { return house_.keep(wheel_.last_reading()); }
+  time_point maintain() noexcept { return reclaimer_.reclaim_if_due(wheel_.last_reading()); }
   // Sleeps until a post, an event or `until`; may return early.
   void sleep(time_point until) noexcept;
   // Called after a sleep, or instead of one. `woken`: another thread ended it.
@@ -63,7 +63,7 @@ class event_loop : public executor, private timer_waker {
   run_queue ready_;
   timer_wheel wheel_;
   registry coroutines_;
-  house house_;
+  memory_reclaimer reclaimer_;
   bool due_ = false;  // due timers remain for the next turn
 
  private:

@@ -51,7 +51,7 @@ class baton : public wait_source {
 
   // Called without locks. Adopts a grant of another source: the grant is posted when its wait gets the baton.
   void adopt(grant claimed) noexcept {
-    waiter& entry = claimed.keep(*this);
+    waiter& entry = claimed.defer(*this);
     std::uintptr_t expected = held;
     // ORDER: release, pairs with the compare-exchange in hand_over() and in enqueue(); relaxed on failure.
     if (!word_.compare_exchange_strong(expected, address_of(entry), std::memory_order_release,
@@ -131,7 +131,7 @@ class baton : public wait_source {
   // False: a stop, a deadline or another source has ended the wait.
   static bool give_to(waiter& next) noexcept {
     if (next.resource) [[unlikely]] {
-      next.kept().post();
+      next.deferred().post();
       return true;
     }
     grant claimed = next.claim_popped();

@@ -243,7 +243,7 @@ TEST_CASE("a join that is possible, but lets others run first, keeps its result 
     co_await or_throw(on.gate.wait());
     while (!one.done()) co_await yield();
     auto wins = []() -> task<int> { co_return 0; };
-    detail::this_thread().clock_looks = detail::clock_looks_of_budget;
+    detail::this_thread().clock_reads = detail::clock_reads_per_budget;
     detail::this_thread().spent = 255;  // the next operation is the 256th
     CHECK((co_await when_any(wins(), one)).index() == 0);
   });

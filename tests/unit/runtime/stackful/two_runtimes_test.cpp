@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t worker_counts[] = {1, 2, 4};
 
-bool is_on(const hocket::runtime& rt) { return detail::this_thread().seat.pool == &rt; }
+bool is_on(const hocket::runtime& rt) { return detail::this_thread().binding.pool == &rt; }
 
 // One coroutine below the other, of the two runtimes by turns and of both kinds. Each gives how many went on at home.
 struct ladder {

@@ -1,8 +1,8 @@
-// A value that a block of code has bound, as contexts share it: the innermost of a line of them
-// (coro/context_local.hpp).
+// A value that a block of code has bound (coro/context_local.hpp). Contexts share it. Each binding refers to the next
+// outer one.
 //
-// Constant after its construction and counted: contexts refer to it, and bindings that were made inside of it. Whoever
-// gives up the last reference destroys the value, on whatever thread that is.
+// It is constant after its construction and counted: contexts refer to it, and inner bindings. The release of the last
+// reference destroys the value, on the releasing thread.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <utility>
@@ -15,30 +15,30 @@ class context_binding;
 class binding_ptr {
  public:
   binding_ptr() noexcept = default;
-  explicit binding_ptr(context_binding& made) noexcept : at_(&made) {}  // takes the one that it was born with
+  explicit binding_ptr(context_binding& adopted) noexcept : binding_(&adopted) {}  // takes over the first reference
   binding_ptr(const binding_ptr& other) noexcept;
-  binding_ptr(binding_ptr&& other) noexcept : at_(std::exchange(other.at_, nullptr)) {}
+  binding_ptr(binding_ptr&& other) noexcept : binding_(std::exchange(other.binding_, nullptr)) {}
   binding_ptr& operator=(binding_ptr other) noexcept {
-    std::swap(at_, other.at_);
+    std::swap(binding_, other.binding_);
     return *this;
   }
   ~binding_ptr() {
-    if (at_) [[unlikely]]
+    if (binding_) [[unlikely]]
       release();
   }
-  const context_binding* get() const noexcept { return at_; }
+  const context_binding* get() const noexcept { return binding_; }
 
  private:
   friend class context_binding;
   void release() noexcept;
-  context_binding* at_ = nullptr;
+  context_binding* binding_ = nullptr;
 };
 
 class context_binding {
  public:
   using disposer = void (*)(context_binding& self) noexcept;
 
-  // `key` says of what it is a value.
+  // `key` identifies the variable.
   context_binding(const void* key, binding_ptr outer, disposer dispose) noexcept
       : key_(key), outer_(std::move(outer)), dispose_(dispose) {}
   context_binding(const context_binding&) = delete;
@@ -53,15 +53,15 @@ class context_binding {
  private:
   friend class binding_ptr;
   const void* const key_;
-  binding_ptr outer_;  // given up in release() only
+  binding_ptr outer_;  // released in release() only
   const disposer dispose_;
   atomic<std::uint32_t> references_{1};
 };
 
-inline binding_ptr::binding_ptr(const binding_ptr& other) noexcept : at_(other.at_) {
-  // ORDER: relaxed, pairs with nothing: the other reference keeps it.
-  if (at_) [[unlikely]]
-    at_->references_.fetch_add(1, std::memory_order_relaxed);
+inline binding_ptr::binding_ptr(const binding_ptr& other) noexcept : binding_(other.binding_) {
+  // ORDER: relaxed, pairs with nothing: the other reference keeps the binding alive.
+  if (binding_) [[unlikely]]
+    binding_->references_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }}}  // namespace hocket::detail

@@ -1,9 +1,9 @@
 // The bridge to foreign awaitables (core/spawn/seam/foreign_wait.hpp): a frame. Its resume posts a coroutine to its
-// executor. The resume may come from any thread, inside await_suspend or before that has returned, or never.
+// executor. Any thread may resume it, inside await_suspend or before that has returned, or never.
 //
-// The bridge posts in an await_suspend, that is when its own frame is suspended: the coroutine that is woken so may
-// destroy the frame at once, on another thread. A second resume finds the frame past that point, and is fatal (if the
-// frame still exists: afterwards it is a use of freed memory, which ASan finds).
+// The bridge posts in an await_suspend, when its own frame is suspended, because the woken coroutine may destroy the
+// frame at once, on another thread. A second resume finds the frame past that point, and is fatal (if the frame still
+// exists; otherwise it uses freed memory, which ASan finds).
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/core/thread/seam/runnable.hpp>
@@ -16,20 +16,20 @@ namespace detail {
 
 class bridge {
  public:
-  // Whether the running code has an executor that a coroutine could be posted to.
+  // Whether the running code has an executor to post to.
   static bool possible() noexcept;
 
-  // For one wait of the running coroutine, whose handle is `waiting`. Throws bad_alloc, and what unwinds the coroutine
-  // if that was killed. Fatal while it is unwound.
+  // For one wait of the running coroutine, with the handle `waiting`. Throws bad_alloc, and the unwinding of a killed
+  // coroutine. Fatal while the coroutine is unwound.
   explicit bridge(std::coroutine_handle<> waiting);
   bridge(const bridge&) = delete;
   bridge& operator=(const bridge&) = delete;
   ~bridge();
 
-  // What the foreign awaitable may resume, once.
+  // The handle for the foreign awaitable, which resumes it once.
   std::coroutine_handle<> handle() const noexcept { return frame_; }
 
-  // The coroutine itself, when it runs again: its context is the current one again.
+  // Called by the coroutine when it runs again. Restores its context as the current one.
   void end() noexcept;
 
   // The coroutine does not suspend. Fatal if the handle was resumed.

@@ -1,22 +1,22 @@
-// What a callable takes, where its type tells, and what is stored of arguments until it is called.
+// The parameters of a callable, as far as its type shows them, and the stored types of arguments until the call.
 //
 //   task<page> fetch(const std::string& url);
 //   spawn(lp, fetch, "https://example.org/");
 //
-// The hazard. If the pointer that a literal decays to is stored, then the call makes a std::string of it, which ends
-// with the expression of the call: before the body of the task runs, whose parameter refers to it. And a pointer to a
-// buffer of the caller may dangle by then. Prevented so:
+// Hazard: if the pointer of a literal is stored, then the call makes a std::string of it that ends with the expression
+// of the call, before the task runs whose parameter refers to it. A pointer to a buffer of the caller may also dangle
+// by then. Prevented so:
 //
-//   - An argument that decays to a pointer, a number or another scalar is converted when it is stored, where the
-//     parameter is a reference that would else refer to a temporary; a pointer also where the parameter is an object of
-//     a class.
-//   - Any other argument is stored as it is, because what it is converted to may refer to it (a std::string_view to a
-//     std::string). Where the parameter would then refer to a temporary, the call is made by a coroutine that awaits
-//     the task in the same expression: the temporary lives until then (may_leave_temporaries).
-//   - So it is where the parameters are not known: the callable is overloaded, or a template (a generic lambda). And
-//     where a parameter has a default argument.
+//   - An argument that decays to a pointer, a number or another scalar is converted when it is stored, if the parameter
+//     is a reference that would otherwise refer to a temporary. A pointer is also converted if the parameter is an
+//     object of a class.
+//   - Any other argument is stored as it is, because the converted object may refer to it (a std::string_view to a
+//     std::string). If the parameter would then refer to a temporary, a coroutine makes the call and awaits the task in
+//     the same expression, so the temporary lives until then (may_leave_temporaries).
+//   - The same applies if the parameters are unknown, because the callable is overloaded or a template (a generic
+//     lambda), or if a parameter has a default argument.
 //
-// What a callable does in its own operator() is out of reach: std::bind_front(fetch, "literal") keeps a pointer and
+// The calls inside of a callable's operator() are out of reach: std::bind_front(fetch, "literal") stores a pointer and
 // makes the std::string itself (docs/traps/arguments.md).
 #pragma once
 #include <hocket/core/frame_memory.hpp>
@@ -57,7 +57,8 @@ struct parameters_of_signature<R(P...) && noexcept(N)> {
   using type = parameters<P...>;
 };
 
-// Of a function pointer, a pointer to a member function (without the object), an object with one call operator.
+// The parameters of a function pointer, a pointer to a member function (without the object), or an object with one call
+// operator.
 template <class F>
 struct parameters_of {
   using type = unknown_parameters;
@@ -70,7 +71,7 @@ template <class F>
   requires requires { &F::operator(); }
 struct parameters_of<F> : parameters_of<decltype(&F::operator())> {};
 
-// Whether a parameter of type P refers to the stored D itself, or to what that leads to (a std::reference_wrapper). A
+// Whether a parameter of type P refers to the stored D itself, or to the referent of a std::reference_wrapper. A
 // reference to volatile binds to no temporary.
 template <class P, class D>
 constexpr bool binds_directly() noexcept {
@@ -79,22 +80,22 @@ constexpr bool binds_directly() noexcept {
   else return std::is_same_v<T, D> || std::is_base_of_v<T, D> || std::is_convertible_v<D, const volatile T&>;
 }
 
-// What is stored of an argument G for a parameter P.
+// The stored type of an argument G for a parameter P.
 template <class P, class G>
 struct stored_for {
-  using given = std::decay_t<G>;
-  using wanted = std::remove_cvref_t<P>;
+  using decayed = std::decay_t<G>;
+  using object = std::remove_cvref_t<P>;
   static constexpr bool is_converted =
-      std::is_scalar_v<given> && std::is_convertible_v<given, wanted> && std::is_move_constructible_v<wanted> &&
-      (!binds_directly<P, given>() || (std::is_pointer_v<given> && std::is_class_v<wanted>));
-  using type = std::conditional_t<is_converted, wanted, given>;
+      std::is_scalar_v<decayed> && std::is_convertible_v<decayed, object> && std::is_move_constructible_v<object> &&
+      (!binds_directly<P, decayed>() || (std::is_pointer_v<decayed> && std::is_class_v<object>));
+  using type = std::conditional_t<is_converted, object, decayed>;
   static constexpr bool leaves_temporary = !binds_directly<P, type>();
-  static_assert(!leaves_temporary || fits_frame<wanted>,
+  static_assert(!leaves_temporary || fits_frame<object>,
                 "hocket: an argument is converted to an over-aligned object, which no frame can keep: pass that object "
                 "by std::unique_ptr, or let the parameter be what the argument is");
 };
 
-// The stored types of a call, and whether the call is to be one expression with the await of what it returns.
+// The stored types of a call, and whether the call must be one expression with the await of its result.
 template <class Parameters, class... Given>
 struct stored_call {
   using types = std::tuple<std::decay_t<Given>...>;
@@ -106,7 +107,7 @@ struct stored_call<parameters<P...>, Given...> {
   using types = std::tuple<typename stored_for<P, Given>::type...>;
   static constexpr bool may_leave_temporaries = (stored_for<P, Given>::leaves_temporary || ...);
 };
-// It has default arguments.
+// For a callable with default arguments.
 template <class... P, class... Given>
   requires(sizeof...(P) > sizeof...(Given))
 struct stored_call<parameters<P...>, Given...> {
@@ -114,7 +115,7 @@ struct stored_call<parameters<P...>, Given...> {
   static constexpr bool may_leave_temporaries = (std::is_reference_v<P> || ...);
 };
 
-// Of an F that is called with the arguments; the first one of a member function is the object.
+// The stored call of an F with these arguments. The first argument of a member function is the object.
 template <class F, class... Given>
 struct stored_call_of : stored_call<typename parameters_of<F>::type, Given...> {};
 template <class Signature, class C, class Object, class... Given>
@@ -125,13 +126,13 @@ struct stored_call_of<Signature C::*, Object, Given...> {
   static constexpr bool may_leave_temporaries = rest::may_leave_temporaries;
 };
 
-// An argument, to be stored: itself, or converted implicitly, as the call would convert it.
+// An argument to store: itself, or converted implicitly, as the call would convert it.
 template <class Stored, class G>
 using to_be_stored = std::conditional_t<std::is_same_v<Stored, std::decay_t<G>>, G&&, Stored>;
 template <class Stored, class G>
-to_be_stored<Stored, G> to_store(G&& given) {
-  if constexpr (std::is_same_v<Stored, std::decay_t<G>>) return std::forward<G>(given);
-  else return static_cast<std::decay_t<G>>(given);
+to_be_stored<Stored, G> to_store(G&& argument) {
+  if constexpr (std::is_same_v<Stored, std::decay_t<G>>) return std::forward<G>(argument);
+  else return static_cast<std::decay_t<G>>(argument);
 }
 
 }}}  // namespace hocket::detail

@@ -1,14 +1,14 @@
-// A job (core/post.hpp): what stands in a run queue for it, and its callable behind that.
+// A job (core/post.hpp): its entry in a run queue, followed by its callable.
 //
-//   +0   the head of a frame made by hand (core/thread/seam/frame.hpp): the handle is its address
+//   +0   the head of a hand-made frame (core/thread/seam/frame.hpp): the handle is its address
 //   +16  the entry of a queue
-//   +40  the target, and what to do with the callable
-//   +56  the callable and the arguments, until they were called: one byte says so
+//   +40  the target, and the function that finishes the job
+//   +56  the callable and the arguments, until the call; one byte says so
 //
-// In conforming mode the handle is that of a real coroutine, which runs the job and ends.
+// In conforming mode the handle belongs to a real coroutine, which runs the job and ends.
 //
-// The life of a job: made; enrolled with its target, or refused and destroyed; posted; resumed once, which runs the
-// callable, destroys the job, and then tells the target. No thread but the one that has it touches it.
+// The life of a job: it is created; enrolled with its target, or refused and destroyed; posted; resumed once, which
+// runs the callable, destroys the job, and then calls the target's leave(). One thread at a time touches it.
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/spawn/detail/spawned_call.hpp>
@@ -17,7 +17,7 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 struct job {
-  // Calls the callable, or does not, and destroys the job.
+  // Calls the callable if `runs`, and destroys the job.
   using finisher = void (*)(job& self, bool runs) noexcept;
 
   frame_head head{};  // first
@@ -27,24 +27,24 @@ struct job {
 };
 static_assert(sizeof(job) == 56 || sizeof(void*) != 8);
 
-// Enrols and posts it; or destroys it, and says why. Throws as open().
-std::error_code post_job(job& made);
+// Enrols and posts the job, or destroys it and returns the error. Throws like open().
+std::error_code post_job(job& job);
 
-// Runs it at its first resumption; it is gone then. In the context of its target.
+// Runs the job in the context of its target, and destroys it.
 void run_job(job& posted) noexcept;
 
-// Once for each job. Throws bad_alloc in conforming mode.
-std::coroutine_handle<> open(job& made);
+// Returns the handle, once for each job. Throws bad_alloc in conforming mode.
+std::coroutine_handle<> open(job& job);
 
-// To the target's on_unhandled.
+// Passes the exception to the target's on_unhandled.
 [[HOCKET_COLD]] void report_failed_job(const job& failed) noexcept;
 
 template <class Call>
 class called_job final : private job {
  public:
   template <class... Given>
-  explicit called_job(spawn_target& where, Given&&... given)
-      : job{.target = &where, .finish = &called_job::end}, call_(std::forward<Given>(given)...) {}
+  explicit called_job(spawn_target& owner, Given&&... args)
+      : job{.target = &owner, .finish = &called_job::end}, call_(std::forward<Given>(args)...) {}
   job& base() noexcept { return *this; }
 
  private:
@@ -66,8 +66,8 @@ class called_job final : private job {
 };
 
 template <class Call, class... Given>
-job* make_job(spawn_target& where, Given&&... given) {
-  return &make_spawned<called_job<Call>>(where, std::forward<Given>(given)...)->base();
+job* make_job(spawn_target& target, Given&&... args) {
+  return &make_spawned<called_job<Call>>(target, std::forward<Given>(args)...)->base();
 }
 
 }}}  // namespace hocket::detail

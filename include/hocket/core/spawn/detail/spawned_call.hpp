@@ -1,6 +1,5 @@
-// The callable and the arguments of a spawn, until they are called; and the memory of the object that holds them.
-//
-// What a coroutine that is spawned (core/spawn/seam/spawn.hpp) and a job (core/post.hpp) have in common.
+// The callable and the arguments of a spawn, until the call, and the memory of the object that holds them. Spawned
+// coroutines (core/spawn/seam/spawn.hpp) and jobs (core/post.hpp) share it.
 #pragma once
 #include <hocket/core/context.hpp>
 #include <hocket/core/frame_memory.hpp>
@@ -12,9 +11,9 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 template <class W>
-spawn_target& target_of(W& where) noexcept {
-  if constexpr (std::derived_from<W, spawn_target>) return where;
-  else return where.as_spawn_target();
+spawn_target& target_of(W& target) noexcept {
+  if constexpr (std::derived_from<W, spawn_target>) return target;
+  else return target.as_spawn_target();
 }
 
 template <class F, class... Args>
@@ -29,8 +28,8 @@ class spawned_call {
       : call_(std::in_place, std::forward<G>(f), to_store<Args>(std::forward<Given>(args))...) {}
 
   using returned = std::invoke_result_t<F, Args...>;
-  // Whether the call may leave temporaries behind to which a task refers that it returns. Then the expression of the
-  // call is to live as long: coro/detail/awaited_call.hpp.
+  // Whether the call may create temporaries to which the returned task refers. Then the expression of the call must
+  // live as long: coro/detail/awaited_call.hpp.
   static constexpr bool may_leave_temporaries = stored_call_of<F, Args...>::may_leave_temporaries;
   static constexpr std::size_t arguments = sizeof...(Args);
   static constexpr bool calls_member = std::is_member_pointer_v<F>;
@@ -71,9 +70,9 @@ Body* make_spawned(Given&&... args) {
     ~raw() {
       if (memory) release_frame(memory, sizeof(Body));
     }
-  } room;
-  auto* body = ::new (room.memory) Body(std::forward<Given>(args)...);
-  room.memory = nullptr;
+  } holder;
+  auto* body = ::new (holder.memory) Body(std::forward<Given>(args)...);
+  holder.memory = nullptr;
   return body;
 }
 template <class Body>

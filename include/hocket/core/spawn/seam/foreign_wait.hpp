@@ -1,15 +1,15 @@
-// foreign_wait: an awaitable that is not hocket's own, made fit to be awaited by a coroutine of hocket.
+// foreign_wait: lets a coroutine of hocket await an awaitable that is not hocket's own.
 //
-// A foreign awaitable resumes the handle that it was given wherever it is, when it likes. hocket's coroutines are
-// resumed by their executor only, so it is given the handle of a bridge (core/spawn/detail/bridge.hpp), and the
-// coroutine goes on from its executor, on its own thread, under its own context. `co_await` in a task and `await` in a
-// fiber wrap by themselves. What the awaitable answers and throws is handed on as it is.
+// A foreign awaitable resumes its handle on any thread, at any time. An executor alone resumes hocket's coroutines. So
+// the awaitable receives the handle of a bridge (core/spawn/detail/bridge.hpp), and the coroutine continues from its
+// executor, on its own thread, under its own context. `co_await` in a task and `await` in a fiber wrap automatically.
+// The results and exceptions of the awaitable pass unchanged.
 //
-// Such a wait can be neither cancelled nor timed nor killed: nobody could take the handle back. A kill takes effect
-// when the coroutine waits next, for a foreign awaitable or one of ours; a loop that is destroyed under a foreign wait
-// is fatal, naming the coroutine. An awaitable that resumes its handle and then says that it does not suspend (by
-// false, or by an exception) is wrong in all of C++, and fatal here. It must not destroy the handle. Where there is no
-// executor (a chain that is driven by hand) there is nothing to post to: no bridge is made.
+// Such a wait can be neither cancelled nor timed nor killed, because the handle cannot be taken back. A kill takes
+// effect at the coroutine's next wait, foreign or not. If a loop is destroyed under a foreign wait, that is fatal; the
+// message names the coroutine. An awaitable that resumes its handle and then does not suspend (by false, or by an
+// exception) is wrong in all of C++, and fatal here. It must not destroy the handle. Without an executor (a chain that
+// is driven by hand) no bridge is made, because it could not post.
 #pragma once
 #include <hocket/base/seam/delayed.hpp>
 #include <hocket/core/awaitable.hpp>
@@ -26,7 +26,7 @@ namespace detail {
 template <class A>
 concept foreign_awaitable = awaitable<A> && !trusted_awaiter<awaiter_of<A>>;
 
-// `A` is what was awaited, as a forwarding reference deduces it.
+// `A` is the type of the awaited operand, as a forwarding reference deduces it.
 template <foreign_awaitable A>
 class foreign_wait : public own_awaiter {
   using inner = std::remove_reference_t<awaiter_of<A>>;
@@ -48,44 +48,44 @@ class foreign_wait : public own_awaiter {
     try {
       if constexpr (std::is_same_v<answer, bool>) {
         const bool suspends = inner_.await_suspend(stand_in);
-        if (!suspends && way_) way_->withdraw();
+        if (!suspends && bridge_) bridge_->withdraw();
         return suspends;
       } else {
         return inner_.await_suspend(stand_in);
       }
     } catch (...) {
-      if (way_) way_->withdraw();
+      if (bridge_) bridge_->withdraw();
       throw;
     }
   }
 
   decltype(auto) await_resume() {
-    if (way_) way_->end();
+    if (bridge_) bridge_->end();
     return inner_.await_resume();
   }
 
  private:
   std::coroutine_handle<> begin(std::coroutine_handle<> self) {
     if (!bridge::possible()) return self;
-    way_.emplace(self);
-    return way_->handle();
+    bridge_.emplace(self);
+    return bridge_->handle();
   }
 
   awaiter_of<A> inner_;
-  delayed<bridge> way_;
+  delayed<bridge> bridge_;
 };
 
-// How an A (an object, or an lvalue reference) is awaited by a coroutine of ours: by its own awaiter, or behind a
+// The awaiter of an A (an object, or an lvalue reference) in a coroutine of hocket: its own awaiter, or one behind a
 // bridge.
 template <class A, class Where = anywhere>
 struct way_to_await {
   using awaiter = awaiter_where<A&&, Where>;
-  static awaiter begin(A&& what) { return Where::begin(std::forward<A>(what)); }
+  static awaiter begin(A&& awaitable_object) { return Where::begin(std::forward<A>(awaitable_object)); }
 };
 template <foreign_awaitable A, class Where>
 struct way_to_await<A, Where> {
   using awaiter = foreign_wait<A>;
-  static awaiter begin(A&& what) { return awaiter(std::forward<A>(what)); }
+  static awaiter begin(A&& awaitable_object) { return awaiter(std::forward<A>(awaitable_object)); }
 };
 
 }  // namespace detail

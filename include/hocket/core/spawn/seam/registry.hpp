@@ -1,12 +1,13 @@
-// The live registry: which coroutines there are, for dumps and debuggers.
+// The live registry: the list of the coroutines of an executor, for dumps and debuggers.
 //
-// Each executor that lists its coroutines has a registry of its own, so that entering and leaving is two stores on one
-// thread, without a lock; only where coroutines move between the workers of a pool it takes one, nearly always free.
-// The registries of a process form a list, which changes only when a loop comes or goes, and which a debugger finds by
-// its name, `hocket::live_registries`, in a live process and in a core file alike.
+// Each executor that lists its coroutines has its own registry. So a coroutine enters and leaves by two stores on one
+// thread, without a lock. If coroutines move between the workers of a pool, the registry is shared and takes a lock,
+// which is nearly always free. The registries of a process form a list, which changes only when a loop is created or
+// destroyed. A debugger finds that list by its name, `hocket::live_registries`, in a live process and in a core file
+// alike.
 //
-// Who may touch what. The members: the executor's own thread, or under the mutex if shared. The list of registries:
-// under its mutex; a debugger reads it while the process stands still, and may then find it half changed.
+// Thread safety. The members: the executor's own thread, or under the mutex if shared. The list of registries: under
+// its mutex; a debugger reads it while the process is stopped, and may find it half changed.
 #pragma once
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/spawn/seam/scheduled.hpp>
@@ -23,10 +24,10 @@ class registry {
   registry(const executor& home, const char* name, bool shared = false) noexcept;
   registry(const registry&) = delete;
   registry& operator=(const registry&) = delete;
-  ~registry();  // no coroutine may be left
+  ~registry();  // must be empty
 
   // The coroutines that have begun here and not ended, in the order of their beginning. Added on the executor's own
-  // thread; removed there, or of a pool on any of its threads.
+  // thread; removed there, or for a pool on any of its threads.
   void add(scheduled& member) noexcept {
     if (shared_) return add_locked(member);
     members_.push_back(member);
@@ -36,7 +37,7 @@ class registry {
     list<scheduled>::erase(member);
   }
   list<scheduled>& members() noexcept { return members_; }
-  // While somebody looks at them who does not know that their threads stand still; only if shared.
+  // For a reader that cannot rely on stopped threads; only if shared.
   void lock() noexcept { mutex_.lock(); }
   void unlock() noexcept { mutex_.unlock(); }
 

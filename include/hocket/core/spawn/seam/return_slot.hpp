@@ -1,5 +1,4 @@
-// How a coroutine ended, and where it leaves its result until its owner takes it: nothing yet, a value, or an
-// exception.
+// The end of a coroutine, and its result until the owner takes it: none yet, a value, or an exception.
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <concepts>
@@ -11,22 +10,22 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// A coroutine returned a value, or left by an exception, or was stopped. A member of a group (outcome.hpp) may also
-// have given a result that is an error.
+// The end of a coroutine: it returned a value, threw an exception, or was stopped. A member of a group (outcome.hpp)
+// may also have returned a result that is an error.
 enum class outcome_kind : std::uint8_t {
   none,       // it has not ended
-  value,      // it returned, or gave a value
-  error,      // it gave a result<T> with another error than the following
+  value,      // it returned
+  error,      // it returned a result<T> with another error than the following
   exception,  // it left by an exception other than `cancelled`
   cancelled,  // std::errc::operation_canceled, or the exception `cancelled`
   timed_out,  // by its own deadline, or by its group's: std::errc::timed_out
   killed,     // it was killed, and has unwound
-  refused     // its target did not take it
+  refused     // its target refused it
 };
 
 namespace detail {
 
-// T may be an object type, a reference or void. Not thread safe: whoever finishes the coroutine publishes it.
+// T may be an object type, a reference or void. Not thread-safe: the party that finishes the coroutine publishes it.
 template <class T>
 class return_slot {
   using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
@@ -44,7 +43,7 @@ class return_slot {
     else ::new (const_cast<void*>(static_cast<const void*>(std::addressof(value_)))) T(std::forward<U>(value));
     state_ = state::value;
   }
-  // The value is what call() returns, which is constructed in the slot.
+  // Constructs the result of call() in the slot.
   template <class F>
   void set_value_from(F&& call) noexcept(noexcept(call())) {
     if constexpr (std::is_reference_v<T>) {
@@ -63,14 +62,14 @@ class return_slot {
   bool empty() const noexcept { return state_ == state::nothing; }
   bool failed() const noexcept { return state_ == state::exception; }
 
-  // Gives the value, or rethrows the exception (the same object).
+  // Returns the value, or rethrows the exception (the same object).
   T take() {
     if (state_ == state::exception) [[unlikely]]
       std::rethrow_exception(error_);
     if constexpr (std::is_reference_v<T>) return static_cast<T>(*value_);
     else return std::move(value_);
   }
-  // The value where it is, to be moved from, or rethrows. It stays there until the slot is destroyed.
+  // Returns the value in its place, to move from, or rethrows. It stays there until the slot is destroyed.
   T&& get() {
     if (state_ == state::exception) [[unlikely]]
       std::rethrow_exception(error_);

@@ -2,31 +2,33 @@
 //
 //   auto h = spawn(lp, handle_request, std::ref(server), 7);            // on a loop, a runtime, a scope
 //   spawn(lp, {.name = "login", .within = 3s}, login, session);
-//   spawn(work);                                                        // where the caller itself was spawned
+//   spawn(work);                                                        // on the target of the running coroutine
 //   spawn_batch batch(rt);                                              // many at once: core/spawn_batch.hpp
-//   for (auto& one : received) spawn(batch, handle, one);
+//   for (auto& request : received) spawn(batch, handle, request);
 //
 // A callable that returns a task starts a task (include <hocket/coro/spawn.hpp>), any other a fiber
-// (<hocket/fiber/spawn.hpp>). The callable and its arguments are stored by value: std::ref shows what is not. They are
-// destroyed when the coroutine has ended, on its stack or frame; if it never began, where its end is noted. What a
-// reference parameter refers to, if an argument is converted for it, lives as long
+// (<hocket/fiber/spawn.hpp>). The callable and its arguments are stored by value; std::ref marks a reference. They are
+// destroyed at the end of the coroutine, on its stack or frame; if it never began, by the code that records its end. If
+// an argument is converted for a reference parameter, the converted object lives as long
 // (core/spawn/detail/call_parameters.hpp).
 //
-// The coroutine is posted, never run inside spawn. Any thread may spawn. Dropping the handle gives up the result only:
-// the target joins. Throws bad_alloc, and what copying and converting the arguments throws. What cannot be started (the
-// target is shutting down, no stack can be had) is told by the handle. An exception that nobody can receive goes to the
-// target's on_unhandled.
+// The coroutine is posted, never run inside spawn. Any thread may spawn. Dropping the handle discards only the result:
+// the target joins. Throws bad_alloc, and the exceptions of copying and converting the arguments. If the coroutine
+// cannot start (the target shuts down, there is no stack), the handle reports the error. If no handle can receive an
+// exception, it is passed to the target's on_unhandled.
 //
-// How it is made of parts. A *where* answers with a *place*, which exists while one spawn is under way: a direct_place
-// for a spawn_target and whatever leads to one, a place of their own for a batch and a task_manager. The *kind* makes a
-// `scheduled` for the place's target, and its start handle. Then the place takes it:
+// # Parts
+//
+// A *where* returns a *place*, which exists during one spawn: a direct_place for a spawn_target and objects that lead
+// to one, places of their own for a batch and a task_manager. The *kind* makes a `scheduled` for the place's target,
+// and its start handle. Then the place takes the child:
 //
 //   place.target()                       the spawn_target: gives the context, counts the coroutine
 //   place.options()                      the spawn_options
-//   place.admit(made)                    false: the target refuses; then only handle_of() follows
-//   place.accept(made, start)            posts it, or collects it
-//   place.take_back(made)                instead of accept(), if making the start handle threw
-//   place.handle_of(made)                the handle that spawn() returns
+//   place.admit(child)                   false: the target refuses; then only handle_of() follows
+//   place.accept(child, start)           posts it, or collects it
+//   place.take_back(child)               instead of accept(), if the start handle threw
+//   place.handle_of(child)               the handle that spawn() returns
 //
 // A where with a place of its own has a member `place(options)`, and names the type of its options `placed_with`.
 #pragma once
@@ -41,7 +43,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace detail {
 
-// The target of the running coroutine; fatal where there is none.
+// The target of the running coroutine; fatal without one.
 spawn_target& current_target() noexcept;
 
 // The place of a spawn that is posted at once. The address of the caller of spawn() is taken in launch(), so accept()
@@ -53,12 +55,14 @@ class direct_place {
       : target_(options.daemon ? target.daemons() : target), options_(options) {}
   spawn_target& target() const noexcept { return target_; }
   const spawn_options& options() const noexcept { return options_; }
-  [[nodiscard]] bool admit(scheduled& made) noexcept { return made.enroll(); }
-  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& made, std::coroutine_handle<> start) noexcept { made.launch(start); }
-  void take_back(scheduled& made) noexcept { made.withdraw(); }
+  [[nodiscard]] bool admit(scheduled& child) noexcept { return child.enroll(); }
+  [[HOCKET_ALWAYS_INLINE]] void accept(scheduled& child, std::coroutine_handle<> start) noexcept {
+    child.launch(start);
+  }
+  void take_back(scheduled& child) noexcept { child.withdraw(); }
   template <class T>
-  join_handle<T> handle_of(scheduled_result<T>& made) noexcept {
-    return join_handle<T>(made);
+  join_handle<T> handle_of(scheduled_result<T>& child) noexcept {
+    return join_handle<T>(child);
   }
 
  private:
@@ -69,7 +73,7 @@ class direct_place {
 template <class W>
 concept has_place = requires(W& where, const typename W::placed_with& options) { where.place(options); };
 
-// The options of a spawn there.
+// The options of a spawn on W.
 template <class W>
 struct placed_with {
   using type = spawn_options;
@@ -99,7 +103,7 @@ struct spawned_as {
                 "<hocket/fiber/spawn.hpp> to spawn any other");
 };
 
-// The start handle may need memory; without it the object is given up.
+// The start handle may need memory; without it the object is released.
 template <class Place, class Body>
 [[HOCKET_ALWAYS_INLINE]] inline void start_spawned(Place& place, Body& body) {
   struct guard {
@@ -121,11 +125,11 @@ template <class Place, class F, class... Args>
 auto spawn_in(Place& place, F&& f, Args&&... args) {
   using call = spawned_call_for<F, Args...>;
   using body = typename spawned_as<is_task<typename call::returned>, call>::type;
-  body* const made =
+  body* const child =
       make_spawned<body>(place.target(), place.options(), std::forward<F>(f), std::forward<Args>(args)...);
-  if (place.admit(*made)) start_spawned(place, *made);
-  else made->drop_call();
-  return place.handle_of(*made);
+  if (place.admit(*child)) start_spawned(place, *child);
+  else child->drop_call();
+  return place.handle_of(*child);
 }
 
 // A right or wrong call of a callable. A function without a target takes only these, so that a program's own function

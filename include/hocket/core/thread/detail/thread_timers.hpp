@@ -1,10 +1,10 @@
 // The timers of a plain thread: a sorted list under a mutex.
 //
-// A thread that waits has as many deadlines as there are waits under way on it: one, or the few coroutines that it runs
-// in sync_wait. So attaching is linear in their number, and all else takes constant time.
+// A plain thread has as many timers as it has waits with a deadline: its own wait, or those of the few coroutines that
+// it runs in sync_wait. So attach() is linear in their number, and all other functions take constant time.
 //
-// The owner attaches and fires; others take back. Due nodes are moved to a list of their own before the first of them
-// fires, so that one which a fire() attaches anew waits for the next turn; in both lists they can still be taken back.
+// The owner attaches and fires. Other threads detach. Due nodes move to a list of their own before the first of them
+// fires. So a node that a fire() attaches again waits for the next turn. A node can be detached from either list.
 #pragma once
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
@@ -22,21 +22,21 @@ class thread_timers final : public timer_service {
   void attach(timer_node& node) noexcept override;
   [[nodiscard]] bool detach(timer_node& node) noexcept override;
 
-  // Owner: when the first is due; time_point::max() if there is none.
+  // Owner: the time of the first timer; time_point::max() if there is none.
   time_point earliest() noexcept;
 
-  // Owner: fires, without the lock, what is due at `present`, the earliest first and those of one time in the order of
-  // their attaching.
+  // Owner: fires the timers that are due at `present`, without the lock. The earliest is first; timers of equal times
+  // fire in the order of their attach().
   void fire_due(time_point present) noexcept;
 
-  // The same at now(); does not ask the clock if there is no timer.
+  // Like fire_due(now()). Does not read the clock if there is no timer.
   void fire_due() noexcept;
 
  private:
-  void gather(time_point present) noexcept;
+  void collect_due(time_point present) noexcept;
   timer_node* pop_due() noexcept;
 
-  bool used_ = false;  // the owner's: false if both lists are empty
+  bool used_ = false;  // owner only; false if both lists are empty
   thread_mutex mutex_;
   list<timer_node> waiting_;  // by time; guarded by mutex_
   list<timer_node> due_;      // guarded by mutex_

@@ -1,8 +1,8 @@
-// What every coroutine frame begins with, and the only place where a frame address becomes a handle.
+// The beginning of every coroutine frame, and the only place where a frame address becomes a handle.
 //
-// A std::coroutine_handle<> is a pointer to a frame whose first two words are the functions *resume* and *destroy*;
-// a null *resume* means done. Every compiler in use lays frames out so (WG21 P3203 records it). A fiber's control
-// block begins with the same two words, hence a suspended fiber is a coroutine_handle<> as well:
+// A std::coroutine_handle<> is a pointer to a frame whose first two words are the functions *resume* and *destroy*. A
+// null *resume* means done. All compilers in use have this layout (WG21 P3203 documents it). A fiber's control block
+// begins with the same two words, so a suspended fiber is a coroutine_handle<>, too:
 //
 //     compiler's frame                 fiber's control block
 //     +0   resume                      +0   resume            (assembly stub)
@@ -12,8 +12,8 @@
 //          the promise's own                the switch's own
 //     ...  parameters, locals          +64
 //
-// The header lies at the same offset in both, so a debugger (and `await`) can walk one chain of awaiters through both
-// kinds. Foreign frames have no header: ask only for the header of a handle that hocket made.
+// The header is at the same offset in both. So a debugger (and `await`) can follow one chain of awaiters through both
+// kinds. Foreign frames have no header: call header_of() only for a handle of hocket.
 #pragma once
 #include <hocket/base/seam/platform/opaque.hpp>
 #include <hocket/core/thread/seam/runnable.hpp>
@@ -37,14 +37,15 @@ enum class coroutine_kind : std::uint8_t { foreign, task, fiber, generator, root
 
 // Bits of coroutine_header::flags.
 namespace header_flag {
-inline constexpr std::uint8_t parent_has_header = 1;  // continuation.handle is a hocket frame: its header may be used
+inline constexpr std::uint8_t parent_has_header = 1;  // continuation.handle is a frame of hocket, with a header
 inline constexpr std::uint8_t started = 2;
 inline constexpr std::uint8_t finished = 4;
 }  // namespace header_flag
 
-// How many synchronous transfers a chain of coroutines may make before it goes through the executor's queue, which
-// unwinds the stack: compilers that make no tail call of a transfer leave a frame behind for each. A frame takes 0.1 to
-// 2 KB at -O0 and under ASan: 256 of them are far from the end of 8 MiB, and one trip in 256 awaits is not measurable.
+// The number of synchronous transfers of a chain of coroutines before it goes through the executor's queue, which
+// unwinds the stack. Compilers that make no tail call of a transfer leave a stack frame for each. A stack frame takes
+// 0.1 to 2 KB at -O0 and under ASan: 256 of them use a small part of 8 MiB, and one trip in 256 awaits is not
+// measurable.
 inline constexpr std::uint16_t transfer_budget = 256;
 
 // The first base of every promise and control block.
@@ -52,33 +53,33 @@ struct coroutine_header {
   coroutine_kind kind = coroutine_kind::foreign;
   std::uint8_t flags = 0;
   std::uint16_t budget = 0;    // synchronous transfers left before the chain bounces through the executor
-  std::uint32_t reserved = 0;  // for the kind's own use
-  runnable continuation{};     // who awaits this coroutine (handle: the link that a debugger follows), and where
-  context* ctx = nullptr;      // parent, stop, deadline, locals, name: shared with the parent until overridden
+  std::uint32_t reserved = 0;  // for the coroutine kind
+  runnable continuation{};     // the awaiting coroutine (a debugger follows its handle), and its executor
+  context* ctx = nullptr;      // shared with the parent until overridden
 };
 
-// Of a coroutine without a home: it goes on wherever what it awaits has ended.
+// The header of a coroutine without a home: it continues on the executor where the awaited coroutine ended.
 struct migratable_header : coroutine_header {};
 
-// The handle of a hand-made frame. `head` must be the first member of an object that outlives the handle. Where it
-// comes from is hidden: a compiler that knows which functions it will call could turn an indirect call into a direct
-// one under its private convention for coroutine parts (Clang before mid-2026 does).
+// The handle of a hand-made frame. `head` must be the first member of an object that outlives the handle. The compiler
+// cannot see its origin: a compiler that knows which functions the handle calls could call them directly, by its
+// private convention for coroutine parts (Clang before mid-2026 does).
 inline std::coroutine_handle<> handle_of(frame_head& head) noexcept {
   return std::coroutine_handle<>::from_address(opaque(&head));
 }
 
-// The header of a frame that hocket made (a task, a generator, a fiber).
+// The header of a frame of hocket (a task, a generator, a fiber).
 inline coroutine_header& header_of(std::coroutine_handle<> handle) noexcept {
   return std::coroutine_handle<coroutine_header>::from_address(handle.address()).promise();
 }
 
-// The same handle, typed by the header: for awaiters that hand a chain's context and budget on.
+// The same handle, typed by the header: for awaiters that pass the context and the budget of a chain on.
 template <class Header = coroutine_header>
 inline std::coroutine_handle<Header> with_header(std::coroutine_handle<> handle) noexcept {
   return std::coroutine_handle<Header>::from_address(handle.address());
 }
 
-// True for promises that carry the header where header_of() looks for it.
+// True for promises with the header where header_of() expects it.
 template <class Promise>
 inline constexpr bool has_header = false;
 template <class Promise>

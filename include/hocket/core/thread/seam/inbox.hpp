@@ -1,44 +1,48 @@
-// The inbox of a thread: any number of threads post runnables, the one that owns it takes them, and sleeps when there
-// is nothing to take.
+// The inbox of a thread: any thread posts runnables, the owner takes them, and sleeps while there are none.
 //
-// One word says it all:
+// # The word
 //
 //   empty      the owner runs                              0
 //   asleep     the owner sleeps, or is about to            1
-//   nudged     the owner shall look around once more       2
+//   nudged     the owner shall check once more             2
 //   a list     of runnables, last in first                 the address of its first
 //
+// # Protocol
+//
 //   owner                                           any other thread
-//   1. take(): exchange the word with empty;        post(): push one, or a list, in place of what the word holds
+//   1. take(): exchange the word with empty;        post(): push a runnable, or a list, in place of the word
 //      a list -> run it                             (asleep and nudged count as empty)
-//   2. look at whatever a nudge may be about        nudge(): what it is about is done; then empty becomes nudged, and
-//   3. sleep(): compare-exchange empty -> asleep;   asleep empty; a list stays, but is written again
-//      fails -> something came, go to 1             either: if the word was asleep, wake the parker
+//   2. check the conditions that a nudge is for     nudge(): the condition is true already; then empty becomes
+//   3. sleep(): compare-exchange empty -> asleep;   nudged, and asleep empty; a list is written again
+//      fails -> go to 1                             either: if the word was asleep, wake the parker
 //   4. park; woken -> go to 1
 //   5. timed out: compare-exchange asleep -> empty;
 //      fails -> wait for the wake alone; go to 1
 //
-// An owner that waits by other means (in an event loop that is not hocket's, where the wake makes a descriptor
-// readable) does step 3 by begin_sleep(), then waits as it likes, then does step 5 by end_sleep(), whatever has ended
-// its wait.
+// An owner that waits by other means (in a foreign event loop, where the wake makes a descriptor readable) does step 3
+// by begin_sleep(), then waits, then does step 5 by end_sleep(), whatever ended its wait.
 //
-// No wake-up is lost. The sleep is announced in the word that every other thread changes, so another thread either
-// comes before step 3, which then fails, or sees the announcement. A nudge changes the word even where it leaves the
-// same value behind: the owner takes that list later, by an exchange that reads what the nudge wrote, and so sees what
-// the nudge is about. (Only to look at the word would not do: the list that is seen may have been taken long ago.)
+// # No wake-up is lost
 //
-// An announcement is answered by one wake, exactly, unless it is taken back: only the thread that replaced `asleep`
-// wakes. Hence step 5: if the announcement cannot be taken back, somebody has replaced it and his wake is under way.
-// The owner waits for it. Otherwise the wake would touch a parker that may be gone, or end a later sleep and then stand
-// for an answer which is still to come.
+// The sleep is announced in the word that every other thread changes. So another thread is either before step 3, which
+// then fails, or reads the announcement. A nudge writes the word even if the value does not change: the owner takes
+// that list later, by an exchange that reads the write of the nudge, and so the condition is visible. (A plain load in
+// nudge() would not suffice: the loaded list may have been taken long ago.)
 //
-// Who may touch what, when. A thread that did not replace `asleep` touches nothing after its compare-exchange. One that
-// did touches the inbox and the parker until its wake() takes effect, and the owner does not leave step 4 or 5 before
-// that. So the owner may destroy both as soon as it has run the last runnable that can reach them. A nudger has no
-// runnable in the inbox: it must know by other means that the owner is still there.
+// Each announcement is answered by exactly one wake, unless the owner takes it back: only the thread that replaced
+// `asleep` wakes. Hence step 5: if the owner cannot take the announcement back, then another thread has replaced it and
+// its wake is under way. The owner waits for that wake. Otherwise the wake could touch a destroyed parker, or end a
+// later sleep in place of a wake that is still to follow.
 //
-// The announcement is released and acquired, though it carries no data: otherwise the parker's `woken` = 0 of one sleep
-// could overwrite the 1 that answers the next.
+// # Who may touch what, when
+//
+// - A thread that did not replace `asleep` touches nothing after its compare-exchange.
+// - A thread that did touches the inbox and the parker until its wake() takes effect. The owner stays in step 4 or 5
+//   until then. So the owner may destroy both after it has run the last runnable that can reach them.
+// - A nudger has no runnable in the inbox. It must know by other means that the owner exists.
+//
+// The announcement is released and acquired, although it carries no data. Otherwise the parker's store `woken` = 0 of
+// one sleep could overwrite the 1 that answers the next.
 #pragma once
 #include <hocket/core/parker.hpp>
 #include <hocket/core/thread/seam/runnable.hpp>
@@ -47,41 +51,42 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class inbox {
  public:
-  // The owner sleeps in `bed`, which nobody but this inbox wakes.
-  explicit inbox(parker& bed) noexcept : parker_(&bed) {}
+  // The owner sleeps in `parker`. Only this inbox wakes that parker.
+  explicit inbox(parker& parker) noexcept : parker_(&parker) {}
   inbox(const inbox&) = delete;
   inbox& operator=(const inbox&) = delete;
 
-  // Owner, while no sleep is announced: the next sleep is in another one (driver_slot.hpp, Adoption).
-  void sleep_in(parker& bed) noexcept { parker_ = &bed; }
+  // Owner, while no sleep is announced: sets the parker of the next sleep (driver_slot.hpp, Adoption).
+  void set_parker(parker& parker) noexcept { parker_ = &parker; }
 
   // Any thread; lock-free, unless it must wake the owner.
   void post(runnable& work) noexcept { push(work, work); }
-  void post_all(const runnables& works) noexcept;  // not none
+  void post_all(const runnables& works) noexcept;  // at least one
 
-  // Any thread: makes the owner return from sleep(), or from the next one at once. For what is not a runnable: a
-  // request to stop, a timer that another thread brought. What the caller did before is visible to the owner after its
-  // next take(), which also uses the nudge up: so the owner looks for it after take() and before sleep(), or misses it.
-  // The caller knows that the inbox is there until this returns.
+  // Any thread: makes the owner return from sleep(), or from the next sleep() at once. For conditions that are no
+  // runnables: a request to stop, a timer of another thread. Writes before the call are visible to the owner after its
+  // next take(), which also consumes the nudge. So the owner must check the condition after take() and before sleep().
+  // The inbox must exist until the call returns.
   void nudge() noexcept;
 
-  // Owner: everything, first posted first, linked by `next`; null if there is nothing. Costs one load then.
+  // Owner: takes all runnables, first posted first, linked by `next`; null if there are none. Then it costs one load.
   [[nodiscard]] runnable* take() noexcept;
 
-  // Owner: returns when something was posted or nudged since the last take(), at `until`, or when the parker has a
-  // reason of its own. The caller then takes. False: nothing was posted or nudged.
+  // Owner: sleeps until a post or a nudge since the last take(), until `until`, or until the parker returns for a
+  // reason of its own. The caller then takes. False: there was no post and no nudge.
   bool sleep(time_point until) noexcept;
 
-  // Owner: the two halves of it, for waits in between that are not the parker's. begin_sleep() announces the sleep;
-  // false: something has come since the last take(), nothing is announced. end_sleep(), once for each announcement,
-  // takes it back, or the wake that has answered it (true): that one is perhaps still under way, and then waited for.
+  // Owner: the two halves of sleep(), for waits outside of the parker. begin_sleep() announces the sleep; false: there
+  // was a post or a nudge since the last take(), and nothing is announced. end_sleep(), called once for each
+  // announcement, takes it back (false), or consumes the wake that answered it (true), and waits for that wake if it is
+  // still under way.
   [[nodiscard]] bool begin_sleep() noexcept;
   bool end_sleep() noexcept;
 
-  // Owner: how many sleeps were ended by another thread's wake, a system call.
-  std::size_t rings() const noexcept { return rings_; }
+  // Owner: the number of sleeps that another thread's wake ended, by a system call.
+  std::size_t wakes() const noexcept { return wakes_; }
 
-  // Any thread: whether the owner sleeps, or is about to, and nothing has come since. By then it may be otherwise.
+  // Any thread: whether the owner sleeps, or is about to, and there was no post since. May be outdated at once.
   bool owner_sleeps() const noexcept {
     // ORDER: acquire, pairs with the compare-exchange in sleep(): what the owner did before is visible.
     return word_.load(std::memory_order_acquire) == asleep;
@@ -95,7 +100,7 @@ class inbox {
   void push(runnable& newest, runnable& oldest) noexcept;
 
   parker* parker_;
-  std::size_t rings_ = 0;
+  std::size_t wakes_ = 0;
   atomic<word> word_{empty};
 };
 

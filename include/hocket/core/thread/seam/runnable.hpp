@@ -1,7 +1,7 @@
-// The currency of the library: a suspended coroutine together with the place where it may run.
+// A runnable: a suspended coroutine together with its executor. All queues of the library hold runnables.
 //
-// A bare std::coroutine_handle<> cannot say where it must be resumed; a runnable can. It is embedded in whatever
-// suspends (an awaiter, a promise, a control block), so that putting a coroutine into a run queue never allocates.
+// A bare std::coroutine_handle<> does not know where it must be resumed; a runnable does. It is embedded in the object
+// that suspends (an awaiter, a promise, a control block), so a push to a run queue never allocates.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <coroutine>
@@ -13,14 +13,14 @@ class executor;
 
 namespace detail {
 
-// One entry of a run queue. It is owned by the suspended coroutine; while it is in a queue nobody else may touch it.
+// One entry of a run queue. The suspended coroutine owns it. While it is in a queue no other code may touch it.
 struct runnable {
-  runnable* next = nullptr;          // the queue's link; meaningless outside a queue
-  std::coroutine_handle<> handle{};  // whom to resume; null for a waiting thread
-  executor* home = nullptr;          // where; null in a promise means "where the awaited coroutine runs"
+  runnable* next = nullptr;          // the link of the queue; undefined outside a queue
+  std::coroutine_handle<> handle{};  // the coroutine to resume; null for a waiting thread
+  executor* home = nullptr;          // its executor; null in a promise: the executor of the awaited coroutine
 };
 
-// Several, which somebody else keeps.
+// An array of runnables, which the caller owns.
 struct runnables {
   runnable* const* first;
   std::size_t count;
@@ -29,7 +29,7 @@ struct runnables {
   runnable& operator[](std::size_t i) const noexcept { return *first[i]; }
 };
 
-// A stack of them, linked by `next`, the last one first: turned round. Null of null.
+// Reverses a list that is linked by `next`. Null gives null.
 inline runnable* reversed(runnable* newest) noexcept {
   runnable* first = nullptr;
   while (newest) {

@@ -1,37 +1,43 @@
-// The run queue of one worker of several: first in, first out; the owner pays no atomic read-modify-write and no fence,
-// and yet other workers may take from it at any time, whether the owner looks after it or is stuck in a long
-// computation.
+// The run queue of one worker of several: first in, first out. The owner pays no atomic read-modify-write and no fence.
+// Other workers may steal from it at any time, even while the owner is stuck in a long computation.
 //
-// An array of handles as in run_queue.hpp, with a *hole* that thieves dig:
+// # The array and its hole
+//
+// It is an array of handles like run_queue.hpp, with a *hole* that thieves dig:
 //
 //        head             hole_from          hole_to              tail
 //     ----|-----------------|==================|-------------------|----
-//          the owner's, next   taken by thieves   the owner's, later   the owner pushes here
+//          entries, next       stolen             entries, later      the owner pushes here
 //
-// The owner pops at the head and jumps over the hole when it gets there. Thieves take the newest half: they dig a hole
-// that ends at the tail, or widen the one that is there, at the end that has more to give.
+// The owner pops at the head and jumps over the hole when it reaches it. Thieves take the newest half: they dig a hole
+// that ends at the tail, or widen the existing hole at the end with more entries.
 //
-// Digging at the front of what is there races with the owner, who may be popping just there, without a lock:
+// # Protocol
+//
+// A thief that digs at the front competes with the owner, which may pop there without a lock:
 //
 //   owner, pop                             thief, under the mutex
-//   1. head = at + 1                       1. hole_from = where the hole shall begin
+//   1. head = index + 1                    1. hole_from = the intended beginning of the hole
 //   2. light fence                         2. heavy fence
-//   3. hole_from <= at: take the mutex     3. read head: what lies before it is the owner's: hole_from = head, if that
-//      and look again                         is more
+//   3. hole_from <= index: lock the mutex  3. read head: the entries before it belong to the owner: hole_from = head,
+//      and check again                        if that is greater
 //
-// One of the two sees the other's word (base/seam/atomic.hpp). If the owner sees the hole it decides under the mutex,
-// where the hole is final. If it does not, the thief sees the head behind that entry and leaves it. Widening the hole
-// at its back needs no fence: the owner cannot get past the hole without the mutex.
+// At least one of the two reads the other's word (base/seam/atomic.hpp). If the owner finds the hole, it decides under
+// the mutex, where the hole is final. If it does not, then the thief finds the head behind that entry and leaves the
+// entry. To widen the hole at its back needs no fence: the owner cannot pass the hole without the mutex.
 //
-// Who may touch what. head_, tail_: written by the owner; read by all. hole_from_: written under the mutex; read by the
-// others without. hole_to_: the same. ring_, room_: written under the mutex by the owner; read under it, or by the
-// owner. An entry: written by the owner before tail_ is released; not written again before it is popped or jumped over.
+// # Who may touch what
 //
-// Where memory is short, what does not fit stands in a list through the runnables, behind the array, out of reach of
-// thieves.
+// - head_, tail_: written by the owner; read by all.
+// - hole_from_: written under the mutex; others read it without. hole_to_: the same.
+// - ring_, capacity_: written under the mutex by the owner; read under it, or by the owner.
+// - An entry: written by the owner before tail_ is released; not written again before it is popped or skipped.
 //
-// Sources: the packed heads and stealing by halves of Go and tokio; the asymmetric fence of Dice, Huang, Yang. Against
-// a Chase-Lev deque this one is first in, first out for its owner, and a theft takes half of it.
+// Without memory, entries that do not fit form an overflow list through the runnables, behind the array, out of reach
+// of thieves.
+//
+// Sources: the packed heads and stealing by halves of Go and tokio; the asymmetric fence of Dice, Huang, Yang. Unlike a
+// Chase-Lev deque, this one is first in, first out for its owner, and a theft takes half of it.
 #pragma once
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/thread/seam/runnable.hpp>
@@ -43,113 +49,113 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class stealable_queue {
  public:
-  // `wanted`: whether other threads look for something. `room`: of the array when it is first needed; a power of two.
-  explicit stealable_queue(const atomic<bool>& wanted, std::size_t room = 256) noexcept
-      : wanted_(wanted), first_room_(room) {}
+  // `has_searchers`: whether other threads search for work. `capacity`: the first one of the array; a power of two.
+  explicit stealable_queue(const atomic<bool>& has_searchers, std::size_t capacity = 256) noexcept
+      : has_searchers_(has_searchers), initial_capacity_(capacity) {}
   stealable_queue(const stealable_queue&) = delete;
   stealable_queue& operator=(const stealable_queue&) = delete;
   ~stealable_queue();  // must be empty
 
-  // --- the owner. How many there are, those included that thieves have taken and the owner has not yet jumped over.
-  std::size_t size() const noexcept { return own(tail_) - own(head_) + over_; }
+  // --- the owner. The number of entries, with those that were stolen and that the owner has not yet skipped.
+  std::size_t size() const noexcept { return own(tail_) - own(head_) + overflow_count_; }
   bool empty() const noexcept { return size() == 0; }
 
-  // Allocates only to grow, amortised constant time; without memory it goes on. `work` is not touched after it was
-  // popped.
+  // Allocates only to grow, amortised constant time. Without memory it uses the overflow list. `work` is not touched
+  // after it was popped.
   void push(runnable& work) noexcept {
     if (!try_push(work.handle)) [[unlikely]]
-      push_over(work);
+      push_overflow(work);
   }
-  // For a coroutine that has no runnable. False: there is no room and no memory.
+  // For a coroutine without a runnable. False: the array is full, and there is no memory.
   [[nodiscard]] bool try_push(std::coroutine_handle<> work) noexcept {
-    return try_push_into_room(work) || push_growing(work);
+    return try_push_without_growth(work) || push_growing(work);
   }
-  // The same for a leaf function: never grows.
-  [[nodiscard]] bool try_push_into_room(std::coroutine_handle<> work) noexcept {
-    const std::size_t at = own(tail_);
-    if (at - own(head_) == room_ || first_over_) [[unlikely]]
+  // Like try_push(), but never grows. For leaf functions.
+  [[nodiscard]] bool try_push_without_growth(std::coroutine_handle<> work) noexcept {
+    const std::size_t index = own(tail_);
+    if (index - own(head_) == capacity_ || first_overflow_) [[unlikely]]
       return false;
-    put(at, work);
+    put(index, work);
     return true;
   }
 
-  // Makes room for `count` more, as far as there is memory. Gives how many there is room for: at most `count`.
-  std::size_t make_room(std::size_t count) noexcept;
+  // Grows for `count` more entries, as far as there is memory. Returns the number that fits: at most `count`.
+  std::size_t reserve(std::size_t count) noexcept;
 
-  // The oldest; null if there is none.
+  // Pops the oldest entry; null if there is none.
   std::coroutine_handle<> pop() noexcept {
-    const std::size_t at = own(head_);
-    if (at == own(tail_)) [[unlikely]]
-      return pop_over();
+    const std::size_t index = own(head_);
+    if (index == own(tail_)) [[unlikely]]
+      return pop_overflow();
     // ORDER: relaxed, pairs with the load in dig(): the fences of both order it.
-    head_.store(at + 1, std::memory_order_relaxed);
+    head_.store(index + 1, std::memory_order_relaxed);
     light_fence();
     // ORDER: relaxed, pairs with the store in dig(): see above.
-    if (at >= hole_from_.load(std::memory_order_relaxed)) [[unlikely]]
-      return pop_at_hole(at);
-    return taken(at);
+    if (index >= hole_from_.load(std::memory_order_relaxed)) [[unlikely]]
+      return pop_at_hole(index);
+    return load(index);
   }
 
   // After a push: whether another thread looks for work, and there is more than the owner runs next. If this returns
   // false, a thread that announces a search later, and then makes a heavy fence, finds the pushed entry.
-  bool wanted() const noexcept {
+  bool should_offer() const noexcept {
     light_fence();
-    return is_looked_for() && size() > 1;
+    return has_searcher() && size() > 1;
   }
   // Whether another thread looks for work; a hint.
-  // ORDER: relaxed, pairs with the store in idle_workers::changed(): in wanted(), the fences of both order it.
-  bool is_looked_for() const noexcept { return wanted_.load(std::memory_order_relaxed); }
+  // ORDER: relaxed, pairs with the store in idle_workers::changed(): in should_offer(), the fences of both order it.
+  bool has_searcher() const noexcept { return has_searchers_.load(std::memory_order_relaxed); }
 
   // As in run_queue.hpp.
-  bool is_large() const noexcept { return room_ > 1024; }
-  // What pop() will give after `ahead` others, unless thieves take it first; null unless it stands in the array.
+  bool is_large() const noexcept { return capacity_ > 1024; }
+  // The result of pop() after `ahead` others, unless thieves take that entry first; null unless it is in the array.
   std::coroutine_handle<> peek(std::size_t ahead) const noexcept {
-    const std::size_t at = own(head_) + ahead;
-    return at < own(tail_) ? taken(at) : std::coroutine_handle<>{};
+    const std::size_t index = own(head_) + ahead;
+    return index < own(tail_) ? load(index) : std::coroutine_handle<>{};
   }
 
-  // --- any other thread. Takes the newest half, at most into.size(), oldest first. Nothing, if there are less than
-  // `least`, or if another thief is at work.
+  // --- any other thread. Takes the newest half, at most into.size(), oldest first. Takes nothing if there are fewer
+  // than `least`, or if another thief is at work.
   std::size_t steal(std::span<std::coroutine_handle<>> into, std::size_t least) noexcept;
-  // How many a thief would find; may be outdated at once.
+  // The number of entries that a thief would find; may be outdated at once.
   std::size_t in_reach() const noexcept;
 
  private:
   using slot = atomic<std::coroutine_handle<>>;
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-  // By the word's writer or under the mutex, where it is exact; by others as a guess.
-  // ORDER: relaxed, pairs with nothing: see above.
+  // Exact for the word's writer and under the mutex; a guess for other threads. ORDER: relaxed, pairs with nothing: see
+  // above.
   static std::size_t own(const atomic<std::size_t>& word) noexcept { return word.load(std::memory_order_relaxed); }
-  slot& place(std::size_t at) const noexcept { return ring_[at & (room_ - 1)]; }
-  void put(std::size_t at, std::coroutine_handle<> work) noexcept {
-    // ORDER: relaxed, pairs with the load in taken(): the tail publishes it.
-    place(at).store(work, std::memory_order_relaxed);
-    // ORDER: release, pairs with the loads in steal(): the entry, and all that led to its wake-up, is visible.
-    tail_.store(at + 1, std::memory_order_release);
+  slot& slot_at(std::size_t index) const noexcept { return ring_[index & (capacity_ - 1)]; }
+  void put(std::size_t index, std::coroutine_handle<> work) noexcept {
+    // ORDER: relaxed, pairs with the load in load(): the tail publishes it.
+    slot_at(index).store(work, std::memory_order_relaxed);
+    // ORDER: release, pairs with the loads in steal(): the entry, and the writes before its wake-up, are visible.
+    tail_.store(index + 1, std::memory_order_release);
   }
-  std::coroutine_handle<> taken(std::size_t at) const noexcept {
+  std::coroutine_handle<> load(std::size_t index) const noexcept {
     // ORDER: relaxed, pairs with the store in put(): see there.
-    return place(at).load(std::memory_order_relaxed);
+    return slot_at(index).load(std::memory_order_relaxed);
   }
   bool push_growing(std::coroutine_handle<> work) noexcept;
-  void push_over(runnable& work) noexcept;
-  std::coroutine_handle<> pop_over() noexcept;
-  std::coroutine_handle<> pop_at_hole(std::size_t at) noexcept;
+  void push_overflow(runnable& work) noexcept;
+  std::coroutine_handle<> pop_overflow() noexcept;
+  std::coroutine_handle<> pop_at_hole(std::size_t index) noexcept;
   bool grow() noexcept;
   std::size_t dig(std::size_t end, std::size_t count) noexcept;
 
-  const atomic<bool>& wanted_;
-  const std::size_t first_room_;
-  // The owner's.
-  atomic<std::size_t> head_{0};  // counts of pops and pushes; the place is the count modulo the room
+  const atomic<bool>& has_searchers_;
+  const std::size_t initial_capacity_;
+  // Written by the owner.
+  atomic<std::size_t> head_{0};  // counts of pops and pushes; the slot is the count modulo the capacity
   atomic<std::size_t> tail_{0};
   slot* ring_ = nullptr;
-  std::size_t room_ = 0;  // a power of two, or nothing
-  runnable* first_over_ = nullptr;
-  runnable* last_over_ = nullptr;
-  std::size_t over_ = 0;
-  // The thieves'.
+  std::size_t capacity_ = 0;  // a power of two, or 0
+  runnable* first_overflow_ = nullptr;
+  runnable* last_overflow_ = nullptr;
+  std::size_t overflow_count_ = 0;
+  // Written by thieves.
   atomic<std::size_t> hole_from_{none};
   atomic<std::size_t> hole_to_{0};
   thread_mutex thieves_;

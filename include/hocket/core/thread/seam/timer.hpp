@@ -1,4 +1,4 @@
-// What a deadline registers with: the seam between a wait (core) and a timer wheel (time).
+// The interface between a wait (core) and the timers of its deadline (a timer wheel in time, thread_timers in core).
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/atomic.hpp>
@@ -12,7 +12,8 @@ class executor;
 
 namespace detail {
 
-// Why a service calls: the time has come, or another thread has detached the node, which its owner hands back.
+// The cause of a call by the service: the node is due, or another thread has detached the node and its owner returns
+// it.
 enum class timer_call : std::uint8_t { due, given_back };
 
 struct timer_node;
@@ -27,16 +28,17 @@ struct timer_kind {
   bool (*may_leave)(const timer_node& self, const executor& home) noexcept = nullptr;
   // A hint; may be null. Prefetches the memory that fire() and the woken coroutine touch. Called under the service's
   // lock, while the node is attached and fires soon, if thousands are attached.
-  void (*look_ahead)(const timer_node& self) noexcept = nullptr;
+  void (*prefetch)(const timer_node& self) noexcept = nullptr;
 };
 
-// One registration. `when` stays as it is while the node is attached. `link` belongs to the service.
+// One registration. `when` does not change while the node is attached. `link` belongs to the service.
 struct timer_node : list_node {
   const timer_kind* kind = nullptr;
   time_point when{};
 
  private:
-  // How long from attach_after() on; not negative then. Negative once it is attached: half an address, complemented.
+  // The duration from attach_after() on, not negative then. Negative once it is attached: half an address,
+  // complemented.
   std::int64_t term_ = duration::max().count();
 
  public:
@@ -44,18 +46,18 @@ struct timer_node : list_node {
 
   // For the service.
   void fire(timer_call why) noexcept { kind->fire(*this, why); }
-  void look_ahead() const noexcept {
-    if (kind->look_ahead) kind->look_ahead(*this);
+  void prefetch() const noexcept {
+    if (kind->prefetch) kind->prefetch(*this);
   }
 
-  // Before each attach_after(), and before no other: how long from then on. duration::max() is never.
+  // Called before each attach_after(), and before no other attach: the duration from then on. duration::max(): never.
   void set_after(duration from_then) noexcept { term_ = from_then.count(); }
   bool is_set_after() const noexcept { return term_ != duration::max().count(); }
 
-  // What is left of that while it is attached and its time is not known yet.
+  // The rest of that duration while the node is attached and has no time yet.
   duration after() const noexcept { return term_ < 0 ? duration::max() : duration(term_); }
 
-  // For the service, in attach_after(): a time in the past is as good as now.
+  // For the service, in attach_after(): a time in the past counts as now.
   void begin_term() noexcept {
     if (term_ < 0) term_ = 0;
   }
@@ -65,8 +67,8 @@ struct timer_node : list_node {
     if (then < when) when = then;
     set_after(duration::max());
   }
-  // When its time is known: memory that the service is likely to want soon after this node's. A hint, since what was
-  // there may be gone.
+  // For a node with a known time: sets the memory that the service is likely to need soon after this node. A hint,
+  // because that memory may be freed.
   void expect_next(const void* memory) noexcept {
     term_ = ~static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(memory) >> 1);
   }
@@ -77,43 +79,45 @@ struct timer_node : list_node {
 
 class timer_service {
  public:
-  // Any thread: the time that `when` is compared with.
+  // Any thread: the clock of `when`.
   virtual time_point now() const noexcept = 0;
 
-  // The thread of the executor whose timers these are. `node` is in no service. A `when` in the past fires at the next
-  // turn, never inside attach().
+  // Called on the thread of the executor with these timers. `node` is in no service. A `when` in the past fires at the
+  // next turn, never inside attach().
   virtual void attach(timer_node& node) noexcept = 0;
 
-  // The same for the earlier of `when` and what set_after() said from now on, which it writes to `when`. A service
-  // whose clock goes on by itself may look at it later, at its owner's next turn: then the time is counted from there.
+  // Like attach(), for the earlier of `when` and the duration of set_after() from now on, and writes that time to
+  // `when`. A service whose clock advances by itself may read it at the next turn of its owner: then the duration
+  // counts from there.
   virtual void attach_after(timer_node& node) noexcept {
     node.limit(now());
     attach(node);
   }
 
-  // Any thread, at most once for an attach: one party takes a registration back. True: the node is out and will not
-  // fire. False: it was popped, if only by this call; it fires, is firing or has fired, so its memory is free only when
-  // fire() has said so (in a wait: by dropping its hold).
+  // Any thread, at most once for each attach, by one party. True: the node is detached and will not fire. False: it was
+  // popped, maybe by this call: it fires, is firing or has fired, so its memory is free only after fire() has released
+  // it (in a wait: by dropping its hold).
   [[nodiscard]] virtual bool detach(timer_node& node) noexcept = 0;
 
-  // Any thread: whether it is the one that these timers fire on, so that one which detach() does not take back there
-  // was popped before. May say no where it is not known.
+  // Any thread: whether these timers fire on the calling thread. Then a node that detach() does not detach here was
+  // popped before. May return false if that is unknown.
   virtual bool fire_here() const noexcept { return false; }
 
  protected:
   ~timer_service() = default;
 };
 
-// By the clock of the current executor's timers; without timers, the machine's.
+// The time on the clock of the current executor's timers; without timers, of the machine.
 time_point time_here() noexcept;
 
-time_point deadline_by_timers(executor& home, duration within, const char* what,
+time_point deadline_by_timers(executor& home, duration within, const char* subject,
                               const std::source_location& at) noexcept;
 
-// `within` from now on the clock of `home`; never, for duration::max(). Fatal if there are no timers, naming `what`.
-inline time_point deadline_on(executor& home, duration within, const char* what,
+// `within` from now, on the clock of `home`; duration::max() is never. Fatal if there are no timers; the message names
+// `subject`.
+inline time_point deadline_on(executor& home, duration within, const char* subject,
                               const std::source_location& at) noexcept {
-  return within == duration::max() ? time_point::max() : deadline_by_timers(home, within, what, at);
+  return within == duration::max() ? time_point::max() : deadline_by_timers(home, within, subject, at);
 }
 
 }  // namespace detail

@@ -22,7 +22,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// A grant of it permits an attempt, which may fail.
+// A grant of the operation permits an attempt, which may fail.
 template <class Op>
 concept tries_when_granted = requires(Op& op) {
   { op.try_granted() } -> std::same_as<bool>;
@@ -30,7 +30,7 @@ concept tries_when_granted = requires(Op& op) {
 
 class attempt_gate {
  public:
-  // True: the attempt may be made, and leave() follows. False: it is not wanted any more.
+  // True: the attempt may be made, and leave() follows. False: the group is decided.
   [[nodiscard]] virtual bool enter() noexcept = 0;
   virtual void leave(bool succeeded) noexcept = 0;
 
@@ -74,7 +74,10 @@ class attempt<Wait, Op> : stand_in {
   template <class Try>
   bool behind_gate(Try&& call) noexcept {
     if (!gate_) return call();
-    if (!gate_->enter()) return is_refused_ = true, false;
+    if (!gate_->enter()) {
+      is_refused_ = true;
+      return false;
+    }
     const bool succeeded = call();
     gate_->leave(succeeded);
     return succeeded;

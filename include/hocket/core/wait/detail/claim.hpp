@@ -1,10 +1,12 @@
-// The claim word: who may end a wait, and when its memory is free again.
+// The claim word decides the end of a wait, and when the memory of the wait is free.
 //
-// One wait can be ended by several parties at once: a primitive grants it, a deadline passes, a stop source fires, a
-// scope kills it. A claim makes exactly one of them the winner, and tells which of the others is the last to let go.
+// Several parties may end one wait at once: a primitive grants it, a deadline passes, a stop source fires, a scope
+// kills it. A claim makes exactly one of them the winner, and identifies the last party that still uses the wait.
 //
-// Words. A wait *registers* with sources: the list of a primitive, a timer service, a stop source. The coroutine that
-// waits is the *registrar*; it is *registering* until it commits. It and each registration *hold* the claim. A source
+// # Terms
+//
+// A wait *registers* with sources: the list of a primitive, a timer service, a stop source. The waiting coroutine is
+// the *registrar*; it is *registering* until it commits. The registrar and each registration *hold* the claim. A source
 // that pops a registration takes its hold over and *settles* the claim.
 //
 //   bits 0..3   state
@@ -17,29 +19,40 @@
 //      (the first)v   |
 //                reserved --the second was won too--> granted
 //
-// The registrar's holds. It arms with more of them than a wait can have registrations, and gives one to each without
-// touching the word: so a registration costs no read-modify-write. What it has left, it gives back when it commits, as
-// it must in any case, also if it knows the wait to be decided. If the registrar knows all registrations beforehand,
-// commit_first() stores their holds and the commit at once, before the first registration is visible.
+// # Holds
 //
-// Who has all the holds. A source that finds the claim armed and committed can tell from the number of holds which
-// registrations there are, because while a claim is armed nobody but the registrar drops any. If it has taken all the
-// others back, it is alone: then it ends the claim by one store.
+// - The registrar arms with more holds than a wait can have registrations, and gives one to each registration without a
+//   write of the word. So a registration costs no read-modify-write. The registrar returns the rest at its commit,
+//   which it must make in any case, even if the wait is decided.
+// - If the registrar knows all registrations beforehand, commit_first() stores their holds and the commit at once,
+//   before the first registration is visible.
+// - While a claim is armed, only the registrar drops holds. So a source that finds the claim armed and committed knows
+//   the registrations from the number of holds. If it detaches all others, it owns every hold, and ends the claim by
+//   one store.
 //
-// Who may touch what. Only the registrar arms, and only when no hold is left. Any holder may settle. Who has dropped
-// its hold never touches the claim (or the waiter, or the awaiter around them) again, and the holder that drops the
-// last one posts the coroutine. So the coroutine cannot run, return and free the claim while a loser still looks at it:
-// a loser needs no lock, and nobody ever waits for a loser.
+// # Who may touch what
 //
-// Who lets the other registrations go. The winner, if the registrar has committed. A winner that comes earlier
-// (`early`) must not read the registrations, which are still being made: it drops its hold and is gone; the registrar
-// finds the end when it commits, and lets go itself. The bit and the state change in one word, so exactly one of
-// the two does it.
+// - Only the registrar arms, and only without any hold.
+// - Any holder may settle.
+// - A party that has dropped its hold must not touch the claim, the waiter or the awaiter again.
+// - The holder that drops the last hold posts the coroutine.
 //
-// Two selects that meet (a send that finds a receive) must win both claims or none. settle_both takes them in address
-// order: the first goes armed -> reserved, then the second is settled; on failure the first goes back. Parties that
-// meet `reserved` spin until it is decided, a few operations of a running thread away; the address order makes a cycle
-// of such waits impossible.
+// Hazard: if the coroutine ran, returned and freed the claim while a loser still uses it, then the loser would read
+// freed memory. Prevented by the holds: the coroutine is posted after the last one. So a loser needs no lock, and no
+// party ever waits for a loser.
+//
+// # The release of the other registrations
+//
+// The winner detaches them, if the registrar has committed. An earlier winner (`early`) must not read the
+// registrations, because they are still being made. It drops its hold. The registrar finds the end at its commit, and
+// detaches them itself. The bit and the state change in one word, so exactly one of the two does it.
+//
+// # Two selects that meet
+//
+// A send that finds a receive must win both claims or none. settle_both() takes them in the order of their addresses:
+// the first becomes reserved, then the second is settled. If the second is lost, the first becomes armed again. Parties
+// that find `reserved` spin for a few operations of a running thread. The order of addresses makes a cycle of such
+// waits impossible.
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/atomic.hpp>
@@ -49,13 +62,13 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // A claim is decided from `granted` on.
 enum class claim_state : std::uint8_t { idle, armed, reserved, granted, timed_out, cancelled, killed };
 
-// How a wait ended. `none`: it has not.
+// The end of a wait. `none`: it has not ended.
 enum class wait_end : std::uint8_t { none, granted = 3, timed_out, cancelled, killed };
 
-constexpr claim_state state_of(wait_end how) noexcept { return static_cast<claim_state>(how); }
+constexpr claim_state state_of(wait_end cause) noexcept { return static_cast<claim_state>(cause); }
 static_assert(state_of(wait_end::granted) == claim_state::granted && state_of(wait_end::killed) == claim_state::killed);
 
-// What a settling party learns: somebody else won; it won; it won while the registrar was still registering.
+// The result of settle(): another party won; the caller won; the caller won while the registrar was still registering.
 enum class settlement : std::uint8_t { lost, won, early };
 
 class claim {
@@ -91,8 +104,9 @@ class claim {
     --spare_;
   }
 
-  // Registrar only: ends the registering. True: the wait goes on and the registrar's hold is gone; it must not touch
-  // the claim again. False: the wait is decided; the registrar keeps its hold, lets the registrations go and drops.
+  // Registrar only: ends the registering. True: the wait continues, the registrar's hold is dropped, and it must not
+  // touch the claim again. False: the wait is decided; the registrar keeps its hold, detaches the registrations and
+  // drops.
   [[nodiscard]] bool commit() noexcept {
     const std::uint32_t given_up = registering + (spare_ + 1) * one_hold;
     // ORDER: relaxed, pairs with nothing: a hint that the exchange below verifies.
@@ -107,8 +121,8 @@ class claim {
     return false;
   }
 
-  // Any holder: how many holds there are, each of a registration; 0 if the claim is decided or not committed. As long
-  // as it is neither, there are as many.
+  // Any holder: the number of holds, one of each registration; 0 if the claim is decided or not committed. The number
+  // does not change while the claim is neither.
   std::uint32_t holds() const noexcept {
     // ORDER: acquire, pairs with the exchange in commit(): the caller reads the registrations next. (After
     // commit_first() the lock of the source, or the stop's attachment, orders the registrations.)
@@ -116,33 +130,33 @@ class claim {
     return (word & (state_mask | registering)) == bits(claim_state::armed) ? word / one_hold : 0;
   }
 
-  // By whoever has all the holds that holds() has told of: wins and drops them, and so has to post the coroutine.
-  void end(wait_end how) noexcept {
-    // ORDER: relaxed, pairs with nothing: nobody else has the claim, and the post orders the coroutine after it.
-    word_.store(bits(state_of(how)), std::memory_order_relaxed);
+  // Called by the owner of all the holds() of the claim: wins and drops them. The caller must post the coroutine.
+  void end(wait_end cause) noexcept {
+    // ORDER: relaxed, pairs with nothing: no other party has the claim, and the post orders the coroutine after it.
+    word_.store(bits(state_of(cause)), std::memory_order_relaxed);
   }
-  // After end(), by the thread that called it: takes one hold again, so that the post can be left to another thread.
-  void hold_again(wait_end how) noexcept {
+  // Called after end(), by the same thread: takes one hold again, so that another thread can post.
+  void hold_again(wait_end cause) noexcept {
     // ORDER: relaxed, pairs with nothing: see end().
-    word_.store(bits(state_of(how)) | one_hold, std::memory_order_relaxed);
+    word_.store(bits(state_of(cause)) | one_hold, std::memory_order_relaxed);
   }
 
   // Any holder: tries to become the winner. Keeps the caller's hold.
-  [[nodiscard]] settlement settle(wait_end how) noexcept { return settle(state_of(how)); }
+  [[nodiscard]] settlement settle(wait_end cause) noexcept { return settle(state_of(cause)); }
 
-  // A holder of both: grants both or none (both lost). The claims are two different ones.
+  // Called by a holder of both: grants both or none (then both are lost). The claims are different.
   struct both {
-    settlement one;
-    settlement other;
+    settlement first;
+    settlement second;
   };
-  [[nodiscard]] static both settle_both(claim& one, claim& other) noexcept;
+  [[nodiscard]] static both settle_both(claim& first, claim& second) noexcept;
 
-  // The same, in an order that the caller vouches for: if parties that meet in a ring each begin with another claim,
-  // they wait for one another for ever.
+  // Like settle_both(), in an order that the caller guarantees. If parties that meet in a ring each begin with another
+  // claim, then they wait for each other for ever.
   [[nodiscard]] static both settle_in_order(claim& first, claim& second) noexcept;
 
-  // Any holder: drops `count` holds, its own and those of registrations that it detached. True for the last: the
-  // caller must post the coroutine, or go on running it if the caller is the registrar.
+  // Any holder: drops `count` holds, its own and the holds of registrations that it detached. True for the last: the
+  // caller must post the coroutine, or continue it if the caller is the registrar.
   [[nodiscard]] bool drop(std::uint32_t count = 1) noexcept {
     // ORDER: acq_rel, pairs with the fetch_sub of the other holders in drop(): the last one sees all that they did to
     // the waiter, and so does the coroutine that it posts.
@@ -154,7 +168,7 @@ class claim {
     return static_cast<claim_state>(word_.load(std::memory_order_relaxed) & state_mask);
   }
   bool held() const noexcept {
-    // ORDER: relaxed, pairs with nothing: a check of how the claim is used.
+    // ORDER: relaxed, pairs with nothing: a check for misuse.
     return word_.load(std::memory_order_relaxed) >= one_hold;
   }
 
@@ -171,7 +185,7 @@ class claim {
   settlement swing(claim_state& from, claim_state to) noexcept;
 
   atomic<std::uint32_t> word_{0};
-  std::uint32_t spare_ = 0;  // holds of the registrar that are not given to a registration; its own one not counted
+  std::uint32_t spare_ = 0;  // holds of the registrar that no registration has, without its own hold
 };
 
 }}}  // namespace hocket::detail

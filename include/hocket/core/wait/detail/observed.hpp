@@ -1,4 +1,4 @@
-// What observers are told of a wait (core/observer.hpp), beside seam/observed.hpp.
+// The events of a wait for observers (core/observer.hpp), beside seam/observed.hpp.
 #pragma once
 #include <hocket/core/wait/seam/observed.hpp>
 
@@ -12,7 +12,7 @@ inline bool has_observers() noexcept {
 void add_hooked_slot() noexcept;
 void remove_hooked_slot() noexcept;
 
-[[HOCKET_COLD]] void tell_suspended(coroutine_id who, const wait_info& facts) noexcept;
-[[HOCKET_COLD]] void tell_woken(coroutine_id who) noexcept;
+[[HOCKET_COLD]] void notify_suspended(coroutine_id id, const wait_info& info) noexcept;
+[[HOCKET_COLD]] void notify_woken(coroutine_id id) noexcept;
 
 }}}  // namespace hocket::detail

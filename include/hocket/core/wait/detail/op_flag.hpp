@@ -1,4 +1,4 @@
-// A flag in an operation, of a whole word: what a coroutine waits for has no padding (core/wait/seam/operation.hpp).
+// A flag in an operation, of a whole word, because an operation has no padding (core/wait/seam/operation.hpp).
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What an operation says of itself beside how it waits (core/wait/seam/operation.hpp has the list).
+// Properties of an operation (core/wait/seam/operation.hpp has the list).
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/base/seam/waited.hpp>
@@ -9,37 +9,37 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// How many registrations a wait makes: one, or as many as a select has operations.
+// The number of registrations of a wait: one, or the number of operations of a select.
 template <class Op>
 inline constexpr std::size_t waiters_of = 1;
 template <class Op>
   requires requires { Op::waiters; }
 inline constexpr std::size_t waiters_of<Op> = Op::waiters;
 
-// Whether the wait may be given a deadline, and may stand in a select.
+// Whether the wait may have a deadline, and be an arm of a select.
 template <class Op>
 inline constexpr bool is_interruptible = true;
 template <class Op>
   requires requires { Op::uninterruptible; }
 inline constexpr bool is_interruptible<Op> = false;
 
-// What awaiting it gives.
+// The result type of an await.
 template <class Op>
-struct given_by {
+struct wait_result {
   using type = result<typename Op::value_type>;
 };
 template <class Op>
   requires(Op::may_be_ignored)
-struct given_by<Op> {
+struct wait_result<Op> {
   using type = waited;
 };
 template <class Op>
-using given_by_t = typename given_by<Op>::type;
+using wait_result_t = typename wait_result<Op>::type;
 
 template <class Op>
 concept wants_resumption = requires(Op& op) { op.resumed(); };
 
-// Gives errc::killed where others unwind.
+// Whether the wait returns errc::killed, instead of unwinding.
 template <class Op>
 inline constexpr bool reports_kill = false;
 template <class Op>
@@ -62,8 +62,8 @@ concept keeps_result = requires { requires Op::keeps_result; };
 template <class Op>
 concept has_lock_again = requires { Op::relocks; };
 
-// What it spends of the budget. A wait that has a lock again always suspends, and must not pause before: the lock would
-// be held meanwhile.
+// The price in the budget. A wait that relocks always suspends, and must not pause before, because the lock would be
+// held meanwhile.
 template <class Op>
 inline constexpr std::uint8_t price_of = has_lock_again<Op> ? 0 : 1;
 template <class Op>
@@ -75,14 +75,14 @@ concept moves_an_object = requires(const Op& op) { op.moves_from(); };
 template <class Op>
 concept refers_to_an_object = requires(const Op& op) { op.refers_to(); };
 
-// Links its one waiter under a lock, as its last step.
+// The operation links its only waiter under a lock, as its last step.
 template <class Op>
 concept lists_last = waiters_of<Op> == 1 && requires(Op& op, suspension& wait, waiter& entry) {
   { op.begin(wait, entry) } -> std::same_as<bool>;
   { op.source() } -> std::convertible_to<wait_source&>;
 };
 
-// Where a task's wait is: a wait that must not fail has its room in its awaiter.
+// The place of a task's wait. A wait that must not fail has its room in its awaiter.
 template <class Op>
 using room_in_task = std::conditional_t<waiters_of<Op> == 1 && is_interruptible<Op> && !has_lock_again<Op>, shared_room,
                                         own_room<waiters_of<Op>>>;
@@ -93,11 +93,11 @@ concept wants_failure = requires(Op& op) { op.wait_failed(); };
 template <class Op>
 concept lists_addresses = requires(const Op& op) { op.list_of_addresses(); };
 
-// It moves bytes by several system calls, so no select takes it.
+// The operation moves bytes by several system calls, so no select takes it.
 template <class Op>
 concept needs_several_calls = requires { requires Op::needs_several_calls; };
 
-// The operation as one of several of one wait (select, when_any): another type, if it must not take anything before the
+// The operation as an arm of a wait for several (select, when_any): another type, if it must take nothing before the
 // wait is decided.
 template <class Op>
 struct arm_of {
@@ -113,14 +113,14 @@ using arm_of_t = typename arm_of<Op>::type;
 template <class Op>
 concept keeps_late_grants = requires(Op& op) { op.has_it(); };
 
-// While the end of a wait is told.
+// Calls resumed() at the end of the scope.
 template <class Op>
 struct resumption {
   explicit resumption(Op&) noexcept {}
 };
 template <wants_resumption Op>
 struct resumption<Op> {
-  explicit resumption(Op& what) noexcept : op(what) {}
+  explicit resumption(Op& operation) noexcept : op(operation) {}
   resumption(const resumption&) = delete;
   resumption& operator=(const resumption&) = delete;
   ~resumption() { op.resumed(); }

@@ -8,7 +8,7 @@
 //   2. A kill unwinds it there. A cancel, or a deadline that has passed (of the context, or a time point of the
 //      operation's own), ends the operation: operation_canceled, timed_out.
 //   3. Otherwise the operation begins, like any other: it may have to wait now.
-// An operation that suspends sets the count back: the others come to their turn anyway. decision 017 has the reasons.
+// An operation that suspends resets the count, because others run anyway. Decision 017 has the reasons.
 //
 // Time. Operations may be far apart: 256 of them may take a second. So a budget is also used up after 10 ms.
 //   - On a runtime of several workers, the watch (runtime/worker_watch.hpp) finds that a worker has been in one turn
@@ -19,8 +19,8 @@
 //     which lags by a tick of the system, and nothing happens before the turn is 10 ms old.
 // A clock of the program's own ends no budget: one seed, one run.
 //
-// Code that cannot pause spends and goes on: a plain thread, an eager body on its caller's stack, a raw coroutine, code
-// that is being unwound.
+// Code that cannot pause spends and continues: a plain thread, an eager body on its caller's stack, a raw coroutine,
+// code that is being unwound.
 //
 // The count is a byte of the thread's state. It counts upward, so that a state of all zeros is a full budget, and the
 // carry of one addition tells that it is used up.
@@ -36,23 +36,23 @@ enum class stop_level : std::uint8_t;
 
 namespace detail {
 
-// True: the budget is used up by this.
+// True: this use ends the budget.
 template <std::uint8_t Price>
 [[HOCKET_ALWAYS_INLINE]] inline bool spend_budget() noexcept {
   if constexpr (under_model || Price == 0) return false;  // the model checker repeats executions
   else return add_to_this_thread<offsetof(thread_state, spent), Price>();
 }
 
-// The thread's coroutines have let others run.
+// Called after other coroutines of the thread have run.
 inline void refill_budget(thread_state& thread) noexcept {
   // ORDER: relaxed, pairs with the store of the watch: a count, of which either is right.
   std::atomic_ref(thread.spent).store(0, std::memory_order_relaxed);
   wrote_this_thread();
 }
 
-// The same, for a thread with turns that end by time: the clock is asked after a few operations.
+// The budget of a thread with turns that end by time: it reads the clock after a few operations.
 inline constexpr std::uint8_t first_of_timed = 223, next_of_timed = 224;
-inline constexpr std::uint8_t clock_looks_of_budget = 7;  // 33 + 7 * 32 operations
+inline constexpr std::uint8_t clock_reads_per_budget = 7;  // 33 + 7 * 32 operations
 inline constexpr duration budget_time = std::chrono::milliseconds(10);
 
 // Any thread: the next operation of that thread finds its budget used up.
@@ -61,7 +61,7 @@ inline void use_up_budget(thread_state& thread) noexcept {
   std::atomic_ref(thread.spent).store(255, std::memory_order_relaxed);
 }
 
-// Asked when the count has carried over, on a thread with turns that end by time. True: the turn is not over, and the
+// Called when the count has carried over, on a thread with turns that end by time. True: the turn is not over, and the
 // count begins again.
 [[HOCKET_COLD, HOCKET_NOINLINE]] bool restart_budget_by_time() noexcept;
 
@@ -71,15 +71,16 @@ inline bool spend_budget_between() noexcept {
   return spend_budget<Price>() && !restart_budget_by_time();
 }
 
-// Asked when the budget is used up: whether the running coroutine can go through its executor's queue. Refills it.
+// Called when the budget is used up: whether the running coroutine can pass through its executor's queue. Refills the
+// budget.
 [[HOCKET_COLD, HOCKET_NOINLINE]] bool can_pause() noexcept;
 
-// What the running coroutine's next wait is to be ended by before it begins: a stop above `ignore`, or a deadline that
-// has passed, its context's or `until`. wait_end::none: by nothing.
+// The end of the running coroutine's next wait, before it begins: by a stop above `ignore`, or by a deadline that has
+// passed, its context's or `until`. wait_end::none: the wait begins.
 [[HOCKET_COLD, HOCKET_NOINLINE]] wait_end ended_already(stop_level ignore, time_point until) noexcept;
 
-// The running task goes through its executor's queue. Then `begin` runs in the task's context, perhaps on another
-// thread, and says whom to resume: the task, or nobody (null). False: there is no memory for that, nothing happens.
+// The running task passes through its executor's queue. Then `begin` runs in the task's context, perhaps on another
+// thread, and returns the task to resume it, or null. False: there is no memory, and nothing happens.
 using begin_after_pause = std::coroutine_handle<> (*)(void* wait) noexcept;
 [[HOCKET_COLD, HOCKET_NOINLINE]] bool pause_task(void* wait, begin_after_pause begin) noexcept;
 

@@ -1,15 +1,14 @@
-// Another context for a block of code that runs on a stack: what it waits for and what it starts, inside of the
-// block, has these (context_local, shielded).
+// Another context for a block of code that runs on a stack (context_local, shielded): the waits and spawns in the block
+// use it.
 //
-// A fiber's own context is changed while the block runs: the fiber may be suspended in it, and its switch knows but
-// that one context (static_cast of what stands in its control block; nothing is to be looked up there). Only code of
-// the fiber's own reads what is changed: what it starts, eager bodies too, has a context of its own. Anything else has
-// a context of the block's for the current one: a plain thread; and a task or an eager body, which may share its
-// context with others that run meanwhile, and does not suspend in a block.
+// In a fiber, the fiber's own context is changed while the block runs. The fiber may be suspended in the block, and its
+// switch knows only that context (its control block points to it). Only the fiber's own code reads the changed state:
+// coroutines and eager bodies that it starts have contexts of their own. Other code gets a context of the block as the
+// current one: a plain thread; and a task or an eager body, which may share its context with others that run meanwhile,
+// and does not suspend in a block.
 //
-// For tasks that do suspend there is context_entry: awaited by a task as its first step, it gives that task, and what
-// it awaits, a context of their own. It must be the task's alone (a local of the task), so that its end restores what
-// was.
+// context_entry is for tasks that do suspend. A task awaits it as its first step; then that task, and the tasks that it
+// awaits, have the inner context. It must be a local of the task, so that its end restores the outer context.
 #pragma once
 #include <hocket/core/awaitable.hpp>
 #include <hocket/core/context.hpp>
@@ -24,16 +23,16 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class context_block {
  public:
   // Throws bad_alloc, but not in a fiber.
-  explicit context_block(inheritance given);
+  explicit context_block(inheritance inherited);
   context_block(const context_block&) = delete;
   context_block& operator=(const context_block&) = delete;
   // Fatal if the block was left in another order than it was entered, by a raw coroutine that yielded in it.
   ~context_block();
 
  private:
-  context* own_;        // the fiber's; null: the code is that of no fiber
-  inheritance before_;  // of a fiber
-  context_ptr inner_;   // of others
+  context* own_;        // of the fiber; null: the code runs in no fiber
+  inheritance before_;  // for a fiber
+  context_ptr inner_;   // for other code
   context* outer_ = nullptr;
   const context_binding* bound_;
   const stop_source* stop_;
@@ -63,10 +62,10 @@ class context_entry : public own_awaiter {
   const context_ptr inner_;
   coroutine_header* header_ = nullptr;
   context* outer_ = nullptr;
-  context* before_ = nullptr;  // the current one
+  context* before_ = nullptr;  // the context that was current before
 };
 
-// What shielded code inherits: no deadline, and of stops from outside only a kill. Lives as long as that code runs.
+// The inheritance of shielded code: no deadline, and of outer stops only a kill. It lives as long as that code runs.
 class stop_shield {
  public:
   explicit stop_shield(const context& outer) noexcept;

@@ -6,8 +6,8 @@
 // registrations, which takes the locks of other sources. After post() the coroutine may have run and destroyed the
 // wait.
 //
-// A grant is posted once. It can be moved, and linked with others (grants). keep() parks a grant in its waiter: a
-// blocking call works on memory of the wait first, and a condition hands the wait on to its mutex. Dropping a grant is
+// A grant is posted once. It can be moved, and linked with others (grants). defer() stores a grant in its waiter:
+// a blocking call uses memory of the wait first, and a condition passes the wait on to its mutex. Dropping a grant is
 // fatal, because its coroutine would wait for ever.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
@@ -21,13 +21,13 @@ class waiter;
 
 class [[nodiscard("a coroutine waits until its grant is posted")]] grant {
  public:
-  grant() noexcept = default;  // of nothing
-  grant(grant&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)), kept_(other.kept_) {}
+  grant() noexcept = default;  // empty
+  grant(grant&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)), is_deferred_(other.is_deferred_) {}
   grant& operator=(grant&& other) noexcept {
     if (entry_) [[unlikely]]
       dropped();
     entry_ = std::exchange(other.entry_, nullptr);
-    kept_ = other.kept_;
+    is_deferred_ = other.is_deferred_;
     return *this;
   }
   ~grant() {
@@ -45,19 +45,20 @@ class [[nodiscard("a coroutine waits until its grant is posted")]] grant {
   // wait).
   void post() noexcept;
 
-  // Called without locks. Unlinks the wait's other registrations, and leaves the grant in the waiter that is returned:
-  // waiter::kept() returns it. Until then a dump shows `by` as what the coroutine waits for. `by` outlives the wait.
-  [[nodiscard]] waiter& keep(const wait_source& by) noexcept;
+  // Called without locks. Unlinks the wait's other registrations, and stores the grant in the returned waiter:
+  // waiter::deferred() returns it. Until then a dump shows `source` as the source of the wait. `source` outlives the
+  // wait.
+  [[nodiscard]] waiter& defer(const wait_source& source) noexcept;
 
  private:
   friend class waiter;
   friend class suspension;
   friend class grants;
-  explicit grant(waiter& entry, bool kept = false) noexcept : entry_(&entry), kept_(kept) {}
+  explicit grant(waiter& entry, bool deferred = false) noexcept : entry_(&entry), is_deferred_(deferred) {}
   [[noreturn, HOCKET_COLD]] static void dropped() noexcept;
 
   waiter* entry_ = nullptr;
-  bool kept_ = false;  // keep() was called: the post only drops one hold
+  bool is_deferred_ = false;  // defer() was called: the post only drops one hold
 };
 
 // A queue of grants, first in, first out. The links are in the waits, so add() never allocates.
@@ -72,8 +73,8 @@ class grants {
   }
 
   bool empty() const noexcept { return first_ == nullptr; }
-  // An empty grant adds nothing. A kept grant is an error.
-  void add(grant one) noexcept;
+  // An empty grant adds nothing. A deferred grant is an error.
+  void add(grant added) noexcept;
   void add(grants&& more) noexcept;
   [[nodiscard]] grant take_first() noexcept;
 

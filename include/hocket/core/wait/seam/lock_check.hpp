@@ -16,12 +16,12 @@ inline void expect_no_lock(const thread_state& thread, [[maybe_unused]] call_sit
   }
 }
 
-// Like expect_no_lock(), for code that awaits something that may be possible at once: whether it then suspends does not
-// matter. A plain thread may hold a lock.
+// Like expect_no_lock(), for an await that may complete at once: the check does not depend on that. A plain thread may
+// hold a lock.
 inline void expect_no_lock_to_await([[maybe_unused]] call_site at = {}) noexcept {
   if constexpr (debug_checks && !under_model) {
     const thread_state& thread = this_thread();
-    if (thread.seat.running_on) expect_no_lock(thread, at);
+    if (thread.binding.running_on) expect_no_lock(thread, at);
   }
 }
 

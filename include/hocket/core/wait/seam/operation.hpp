@@ -1,71 +1,62 @@
-// An operation: a wait that has not begun. It is what `m.lock()`, `event.wait()` or `handle.join()` return.
+// An operation: a wait that has not begun. m.lock(), event.wait() and handle.join() return one.
 //
 //   auto held = co_await m.lock();               // in a task; a fiber and a thread say await(m.lock())
 //   auto held = await(within(50ms, m.lock()));   // timed_out after 50 ms
 //
-// Whatever it gives, it gives as a result<T>: a wait can be cancelled (std::errc::operation_canceled) and can time out
-// (std::errc::timed_out), by its own options or by the context of the coroutine. When the coroutine is killed, the
-// wait does not return: the coroutine unwinds. Where frames of C lie above the wait, which cannot be unwound, let the
-// wait report the kill: `m.lock().reporting_kill()` gives errc::killed. The next wait that does not say so unwinds.
+// Results. An operation returns a result<T>, because its own options or the context of the coroutine may cancel the
+// wait (std::errc::operation_canceled) or time it out (std::errc::timed_out). If the coroutine is killed, the wait does
+// not return: the coroutine unwinds. C frames above the wait cannot be unwound. Such code awaits
+// `m.lock().reporting_kill()`, which returns errc::killed. The next wait that does not report the kill unwinds.
 //
-// An operation that is possible at once does not suspend, and looks neither at clocks nor at stops. But each one spends
-// the thread's budget (core/wait/seam/budget.hpp). Once in 256 operations the coroutine lets the others run first,
-// and a stop or a deadline that has passed ends the operation; nothing has been taken then. So a loop over what is
-// always possible holds no thread, and a cancel, a kill and a deadline end it. Consequences:
-//   - No operation may be awaited under a lock of the thread, even if it is known to be possible (checked_lock.hpp).
-//   - `within(time point, x)` of a time that has passed gives what is there, but for once in 256 times. So does a wait
-//     of a coroutine whose deadline has passed. `within(0ms, x)` always gives what is there.
+// Budget. An operation that can complete at once does not suspend, and reads neither clocks nor stops. But it spends
+// the thread's budget (core/wait/seam/budget.hpp). Once in 256 operations the coroutine lets others run first, and a
+// stop or a deadline that has passed ends the operation, which then has taken nothing. So a loop over operations that
+// always complete does not hold its thread, and a cancel, a kill and a deadline end it. Consequences:
+//   - Never await an operation under a lock of the thread, even if it is known to complete at once (checked_lock.hpp).
+//   - `within(time point, x)` with a time in the past completes if x can complete at once, except once in 256 times. So
+//     does a wait of a coroutine after its deadline. `within(0ms, x)` always completes if x can.
+// Memory. A wait of a task that suspends takes memory, unless its coroutine has kept some from an earlier wait
+// (core/wait/seam/wait_room.hpp). Without memory nothing has begun, and the await throws std::bad_alloc. All other
+// state of a wait is in the operation and its awaiter.
+// An operation is a small movable value. It is awaited once, as an rvalue or through std::move. At check level `debug`
+// dropping an operation that was never awaited is fatal, because it nearly always is a forgotten `await`.
 //
-// A wait of a task that suspends takes memory, unless its coroutine keeps some from an earlier wait
-// (core/wait/seam/wait_room.hpp). If there is none, nothing has begun, and the await throws std::bad_alloc. All else
-// of a wait is in the operation and its awaiter.
+// For the author of a primitive. `Op` defines the wait. It is small, trivially copyable, and has
 //
-// An operation is a small movable value, awaited once, as an rvalue or through std::move. At check level `debug`
-// dropping one that was never awaited is fatal: it is nearly always a forgotten `await`.
-//
-// For the author of a primitive. `Op` says how; it is small, trivially copyable, and has
-//
-//   using value_type = ...;                            // what a granted wait gives; may be void
+//   using value_type = ...;                            // the value of a granted wait; may be void
 //   bool try_now() noexcept;                           // takes the resource if it is free
 //   void begin(suspension& wait, waiter& entry) noexcept;
-//       // looks again and enters the list, as one step under the lock of the primitive: takes the resource if it is
-//       // free and wait.take_now(entry, source) says yes; else line.enlist(wait, source, entry)
+//       // checks again and enters the list, as one step under the lock of the primitive: takes the resource if it is
+//       // free and wait.take_now(entry, source) returns true; else line.enlist(wait, source, entry)
 //   bool begin(suspension& wait, waiter& entry) noexcept;
 //   wait_source& source() const noexcept;
 //       // instead, if linking the waiter is the last step of begin(). begin() returns whether it linked the waiter.
 //       // It links nothing if wait.decided(). Then the wait is committed first (core/wait/seam/suspension.hpp).
 //   result<value_type> take();                         // after a successful try_now() or a grant: the resource
-//   static constexpr std::size_t waiters = n;          // only if it needs more than one: `entry` is the first of n
-//   static constexpr std::uint8_t price = n;           // only if it spends more of the budget than 1, or nothing
-//   static constexpr bool may_be_ignored = true;       // only if its value_type is void and nothing but a stop or a
-//                                                      // deadline fails it: the await gives a `waited`
-//   static constexpr bool uninterruptible = true;      // only if nothing but a grant ends the wait
-//   bool has_it() noexcept;                            // only if the resource cannot go back once the waiter was
-//                                                      // popped: whether that has happened. The wait is then granted,
-//                                                      // whoever ended it, unless it was killed. No select takes such
-//                                                      // a wait.
-//   bool try_granted() noexcept;                       // only if a grant is a permission to try (attempt.hpp)
-//   static constexpr bool keeps_result = true;         // only if try_now() and a grant take nothing: the result stays
-//                                                      // until take(). A group that was decided leaves it.
-//   static constexpr bool relocks = true;              // only if it has a lock again before it ends, whatever ends it.
-//                                                      // At most one of those stands in a select.
-//   const void* moves_from() const noexcept;           // only if it moves an object of the caller away while it waits.
-//                                                      // No other of a select may use the same one.
-//   const void* refers_to() const noexcept;            // only if it uses such an object otherwise
-//   std::span<const std::byte> list_of_addresses() const noexcept;
-//                                                      // only if addresses that others write to stand in memory to
-//                                                      // which it points, as a list of buffers
-//   void wait_failed() noexcept;                       // only if it wants to know: a stop, a deadline or a kill has
-//                                                      // ended the await, perhaps before begin(); no take()
-//   void resumed() noexcept;                           // only if it wants to know: what begin() began is over, and was
-//                                                      // taken if it was granted. May be called again.
-//
-// It has no padding (std::has_unique_object_representations): a fiber whose stack moves looks through its bytes for
-// addresses of that stack, and what was there before would be taken for one. A bool is an op_flag therefore
-// (core/wait/detail/op_flag.hpp).
-// It stays where begin() found it until the wait is over, so a waiter may point to it (waiter::resource). The reverse
-// does not hold: the room of a suspension and its one waiter is given up before take() and resumed().
-// A primitive that grants a resource for later collection (a permit, an item) takes it back in wait_source::pass_on().
+//   // optional:
+//   static constexpr std::size_t waiters = n;          // it needs more than one: `entry` is the first of n
+//   static constexpr std::uint8_t price = n;           // it spends another part of the budget than 1
+//   static constexpr bool may_be_ignored = true;       // void; only a stop or a deadline fails it: returns a `waited`
+//   static constexpr bool uninterruptible = true;      // only a grant ends the wait
+//   bool has_it() noexcept;                            // the resource cannot go back once the waiter was popped: is
+//                                                      // that so? Then the wait is granted, unless it was killed. No
+//                                                      // select takes such a wait.
+//   bool try_granted() noexcept;                       // a grant is a permission to try (attempt.hpp)
+//   static constexpr bool keeps_result = true;         // try_now() and a grant take nothing: the result stays until
+//                                                      // take(). A group that was decided leaves it.
+//   static constexpr bool relocks = true;              // reacquires a lock before any end; at most one arm of a select
+//   const void* moves_from() const noexcept;           // the object that it moves while it waits; no other arm has it
+//   const void* refers_to() const noexcept;            // the object that it uses otherwise
+//   std::span<const std::byte> list_of_addresses() const noexcept;  // bytes with addresses that others write to
+//   void wait_failed() noexcept;                       // a stop, a deadline or a kill has ended the await, perhaps
+//                                                      // before begin(); no take()
+//   void resumed() noexcept;                           // the work of begin() is over, and taken if it was granted.
+//                                                      // May be called again.
+// It has no padding (std::has_unique_object_representations). A fiber with a stack that moves searches its bytes for
+// addresses of that stack, and padding may contain an old one. So a bool is an op_flag (core/wait/detail/op_flag.hpp).
+// It stays at the address of begin() until the wait is over, so a waiter may point to it (waiter::resource). The
+// reverse does not hold: the room of a suspension and its only waiter is released before take() and resumed(). A
+// primitive that grants a resource for later collection (a permit, an item) takes it back in wait_source::pass_on().
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/core/awaitable.hpp>
@@ -86,7 +77,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 namespace primitive {
 
-// How to wait for one thing; see above.
+// The definition of a wait; see above.
 template <class Op>
 concept wait_operation = std::is_trivially_copyable_v<Op> && requires(Op& op, suspension& wait, waiter& entry) {
   typename Op::value_type;
@@ -95,7 +86,7 @@ concept wait_operation = std::is_trivially_copyable_v<Op> && requires(Op& op, su
   { op.take() } -> std::same_as<result<typename Op::value_type>>;
 };
 
-// A primitive is not awaited itself: one of its waits is.
+// A primitive is not awaited itself, but by one of its waits.
 template <template <class...> class Primitive, class... Of>
   requires(std::is_base_of_v<wait_source, Primitive<Of...>> && !detail::awaiter<Primitive<Of...>>)
 detail::misused operator co_await(Primitive<Of...>&) noexcept {
@@ -117,7 +108,7 @@ template <class Op>
   }
   return failure_of(cause);
 }
-// The same, for an operation that is told of it.
+// Like failure_of_wait(). Calls wait_failed() first, if `op` has it.
 template <class Op>
 [[nodiscard]] failure fail_wait([[maybe_unused]] Op& op, wait_end cause) {
   if constexpr (requires { op.wait_failed(); }) op.wait_failed();
@@ -129,8 +120,8 @@ template <class Op>
 }  // namespace detail
 
 namespace primitive {
-// An operation, as a primitive returns it, has the options of its coroutine alone. `within` and its like return one
-// with options of its own: four words that all others need not carry.
+// An operation of a primitive has only the options of its coroutine. `within` and similar functions return one with
+// options of its own: four words that others do not carry.
 template <wait_operation Op, class Options = detail::no_options>
 class operation;
 }  // namespace primitive
@@ -156,10 +147,10 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation
   using room_in_task = detail::room_in_task<Op>;
 
   explicit operation(Op op, const Options& options = {}) noexcept : op_(op), options_(options) {}
-  // Op(of...), made in its place: as a copy, several words would go through memory twice.
+  // Constructs Op(args...) in place: a copy of several words would go through memory twice.
   template <class... A>
-  operation(std::in_place_t, const Options& options, A&&... of) noexcept
-      : op_(std::forward<A>(of)...), options_(options) {}
+  operation(std::in_place_t, const Options& options, A&&... args) noexcept
+      : op_(std::forward<A>(args)...), options_(options) {}
   operation(operation&& other) noexcept : op_(other.op_), options_(other.options_) { other.mark_awaited(); }
   operation& operator=(operation&&) = delete;
   ~operation() {
@@ -171,7 +162,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation
 
   // The awaiter refers to the operation.
   detail::wait<Op, Options> operator co_await() && noexcept { return std::move(*this).template wait_in<own_room>(); }
-  // What `co_await` takes in a task.
+  // The awaiter of `co_await` in a task.
   detail::wait<Op, Options, room_in_task> await_in_task() && noexcept {
     return std::move(*this).template wait_in<room_in_task>();
   }
@@ -181,7 +172,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation
     return detail::wait<Op, Options, Room>(*this);
   }
 
-  // This operation under stricter options: `within` and its like are made of these. The author's part, too.
+  // This operation under stricter options, for `within` and similar functions. Also for the author.
   detail::limited_operation<Op> until(time_point deadline) && noexcept {
     return detail::limited_operation<Op>(std::in_place, detail::wait_options(options_).limit(deadline),
                                          std::move(*this).unwrap());
@@ -194,7 +185,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation
     return detail::limited_operation<Op>(std::in_place, detail::wait_options(options_).shield(level),
                                          std::move(*this).unwrap());
   }
-  // This operation; but if the coroutine is killed, it gives errc::killed instead of unwinding.
+  // This operation, which returns errc::killed instead of unwinding if the coroutine is killed.
   operation<detail::kill_reporting<Op>, Options> reporting_kill() && noexcept {
     return operation<detail::kill_reporting<Op>, Options>(detail::kill_reporting<Op>(std::move(*this).unwrap()),
                                                           options_);
@@ -205,7 +196,7 @@ class [[nodiscard("an operation does nothing until it is awaited")]] operation
     mark_awaited();
     return std::move(op_);
   }
-  // It will not be awaited.
+  // Called for an operation that will not be awaited.
   static constexpr bool can_be_discarded = true;
   void discard() && noexcept { mark_awaited(); }
 
@@ -226,13 +217,13 @@ operation(Op, call_site) -> operation<Op>;
 
 namespace detail {
 
-// The awaiter of an operation: built where the coroutine waits, never moved. Its suspension, if there is one, is in the
-// room of the policy (core/wait/seam/wait_room.hpp).
+// The awaiter of an operation: constructed where the coroutine waits, never moved. The suspension, if there is one, is
+// in the room of the policy (core/wait/seam/wait_room.hpp).
 template <wait_operation Op, class Options, class Room>
 class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options, Room>, Op> {
  public:
   using value_type = typename Op::value_type;
-  static constexpr bool needs_a_coroutine = tries_when_granted<Op>;  // a thread is not enough
+  static constexpr bool needs_a_coroutine = tries_when_granted<Op>;  // a thread cannot attempt
 
   explicit wait(operation<Op, Options>& awaited) noexcept : awaited_(awaited) {}
   wait(const wait&) = delete;
@@ -265,7 +256,7 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     return begin(handle);
   }
 
-  given_by_t<Op> await_resume() {
+  wait_result_t<Op> await_resume() {
     if (state_ == state::possible) [[likely]]
       return awaited_.op_.take();
     if (state_ == state::pausing) return fail_wait(awaited_.op_, ended_);
@@ -274,12 +265,12 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     }
     [[maybe_unused]] const resumption<Op> over(awaited_.op_);
     if (state_ == state::without_room) throw_roomless();
-    const wait_end how = finish();
-    if (how != wait_end::granted && !granted_late(how)) return fail_wait(awaited_.op_, how);
+    const wait_end cause = finish();
+    if (cause != wait_end::granted && !granted_late(cause)) return fail_wait(awaited_.op_, cause);
     return awaited_.op_.take();
   }
 
-  // Of a child of a group: before await_ready().
+  // For a child of a group. Called before await_ready().
   void set_gate(attempt_gate& gate) noexcept
     requires(tries_when_granted<Op>)
   {
@@ -298,29 +289,32 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   }
 
  private:
-  // Possible: it has no room, or no more. Pausing: it lets others run first, or was ended. Over: the attempt was made.
+  // possible: it has no room, or none any more. pausing: it lets others run first, or was ended. over: the attempt was
+  // made.
   enum class state : std::uint8_t { possible, pausing, suspended, without_room, over };
 
-  // While the coroutine is queued, what stands for it there refers to this.
+  // While the coroutine is queued, its frame in the queue refers to this object.
   void expect_no_pause() const noexcept {
     debug_expects(state_ != state::pausing || ended_ != wait_end::none, "a coroutine was destroyed while it is queued",
                   "cancel or kill it and join it: only unstarted and finished coroutines may be destroyed");
   }
 
-  // True: it waits, and others may have resumed the coroutine by now.
+  // True: it waits, and another thread may have resumed the coroutine already.
   bool begin(std::coroutine_handle<> handle) noexcept {
-    if constexpr (!tries_when_granted<Op>) return begin_wait(handle);
-    else return count_from_now(), this->begin_attempts(handle);
+    if constexpr (!tries_when_granted<Op>) {
+      return begin_wait(handle);
+    } else {
+      fix_deadline();
+      return this->begin_attempts(handle);
+    }
   }
 
   bool begin_wait(std::coroutine_handle<> handle) noexcept {
-    if (!room_.open(handle, awaited_.options_)) [[unlikely]] {
-      state_ = state::without_room;
-      return false;
-    }
+    if (!room_.open(handle, awaited_.options_)) [[unlikely]]
+      return lacks_room();
     state_ = state::suspended;
     if (!list_and_commit()) return false;
-    refill_budget(this_thread());  // the others come to their turn anyway
+    refill_budget(this_thread());  // others run anyway
     return true;
   }
 
@@ -338,32 +332,35 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
   friend class attempt<wait, Op>;
   Op& op() noexcept { return awaited_.op_; }
   bool is_suspended() const noexcept { return state_ == state::suspended; }
-  bool lacks_room() noexcept { return state_ = state::without_room, false; }
+  bool lacks_room() noexcept {
+    state_ = state::without_room;
+    return false;
+  }
   wait_end finish_wait() noexcept { return room_.finish(); }
   void conclude(wait_end cause) noexcept {
     room_.end();
     state_ = state::over;
     ended_ = cause;
   }
-  // Before the wait begins again: nothing was taken.
+  // Called before the wait begins again. Nothing was taken.
   void end_begun() noexcept { [[maybe_unused]] const resumption<Op> over(op()); }
   // A wait that begins again has the deadline of the first one.
-  void count_from_now() noexcept {
+  void fix_deadline() noexcept {
     if constexpr (!std::is_same_v<Options, no_options>) {
       wait_options& options = awaited_.options_;
       if (options.within == duration::max()) return;
       options.limit(
-          deadline_on(*this_thread().seat.running_on, options.within, "an operation", location_of(options.at)));
+          deadline_on(*this_thread().binding.running_on, options.within, "an operation", location_of(options.at)));
       options.within = duration::max();
     }
   }
-  given_by_t<Op> take_attempted() {
+  wait_result_t<Op> take_attempted() {
     [[maybe_unused]] const resumption<Op> over(awaited_.op_);
     if (ended_ != wait_end::granted) return fail_wait(awaited_.op_, ended_);
     return awaited_.op_.take();
   }
 
-  // After the pause, in the coroutine's context. Gives whom to resume.
+  // Called after the pause, in the coroutine's context. Returns the coroutine to resume now, or null.
   static std::coroutine_handle<> begin_paused(void* paused) noexcept {
     auto& self = *static_cast<wait*>(paused);
     const std::coroutine_handle<> awaiting = self.awaiting_;
@@ -374,16 +371,17 @@ class [[nodiscard]] wait : public own_awaiter, private attempt<wait<Op, Options,
     return self.try_now(self.awaited_.op_) || !self.begin(awaiting) ? awaiting : nullptr;
   }
 
-  bool granted_late([[maybe_unused]] wait_end how) noexcept {
-    if constexpr (keeps_late_grants<Op>) return (reports_kill<Op> || how != wait_end::killed) && awaited_.op_.has_it();
+  bool granted_late([[maybe_unused]] wait_end cause) noexcept {
+    if constexpr (keeps_late_grants<Op>)
+      return (reports_kill<Op> || cause != wait_end::killed) && awaited_.op_.has_it();
     else return false;
   }
 
   wait_end finish() noexcept {
-    const wait_end how = room_.finish();
+    const wait_end cause = room_.finish();
     room_.end();
     state_ = state::possible;
-    return how;
+    return cause;
   }
 
   operation<Op, Options>& awaited_;

@@ -1,5 +1,5 @@
-// What the layer fiber registers in core, which is blind to stacks: how a fiber is suspended, how its stack is pinned,
-// and where the stack ends that an address is on.
+// The hooks of the layer fiber in core, which knows no stacks: how to suspend a fiber, how to pin its stack, and the
+// bounds of the stack at an address.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <coroutine>
@@ -10,24 +10,24 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 using suspend_call = bool (*)(void* awaiter, std::coroutine_handle<> handle) noexcept;
 
 struct stack_hooks {
-  // Parks the running fiber and has `call(awaiter, its handle)` called; false: the caller runs on no fiber.
+  // Parks the running fiber and calls `call(awaiter, its handle)`. False: the caller runs on no fiber.
   bool (*suspend)(void* awaiter, suspend_call call) noexcept;
-  // See stack_pin. Null: nothing is to be done.
+  // See stack_pin. Null: there is nothing to do.
   void* (*pin)(const void* object, const char* name) noexcept;
   void (*unpin)(void* pinned) noexcept;
 };
-// Before the first fiber that is spawned. `hooks` lives for ever. Any thread.
+// Called before the first spawned fiber. `hooks` is never destroyed. Any thread.
 void register_stack_hooks(const stack_hooks& hooks) noexcept;
 
 // False: the caller runs on no fiber. Otherwise returns when the fiber is resumed.
 bool suspend_stack(void* awaiter, suspend_call suspend) noexcept;
 
-// Keeps a stack where it is while an object lives on it that others write to: a scope, whose children tell it that they
-// have ended. A member of the object.
+// Keeps a stack in place while it contains an object that others write to: a scope, which its children notify at their
+// end. A member of the object.
 //
-// Only a fiber that was spawned with `hibernate_after` has a stack that moves and can be pinned. On a copied stack,
-// which must move, such an object is fatal: spawn the fiber with a stack of its own. Elsewhere (in a task's frame, on
-// the heap, on an ordinary stack) this does nothing.
+// Only the stack of a fiber that was spawned with `hibernate_after` moves and can be pinned. A copied stack must move,
+// so such an object is fatal there: spawn the fiber with a stack of its own. Elsewhere (in a task's frame, on the heap,
+// on an ordinary stack) this does nothing.
 class stack_pin {
  public:
   // `name`: of the object, for the message.
@@ -40,8 +40,8 @@ class stack_pin {
   void* const pinned_;
 };
 
-// Where the stack ends that an address is on, for a signal handler that reads the stack of the code that it
-// interrupted. The bounds of the thread's own stack are known by the thread.
+// The bounds of a stack, for a signal handler that reads the stack of the interrupted code. The thread itself knows the
+// bounds of its own stack.
 struct stack_bounds {
   std::uintptr_t low = 0;
   std::uintptr_t high = 0;  // one past the highest byte
@@ -51,10 +51,10 @@ struct stack_bounds {
 // Async-signal-safe.
 using stack_locator = stack_bounds (*)(std::uintptr_t address) noexcept;
 
-// Before the first fiber. Any thread.
+// Called before the first fiber. Any thread.
 void set_stack_locator(stack_locator locator) noexcept;
 
-// The bounds of the stack of a fiber, or of a called stack, that the address is on; empty for any other address.
+// The bounds of the fiber's stack, or of the called stack, with the address; empty for any other address.
 // Async-signal-safe.
 stack_bounds stack_bounds_at(std::uintptr_t address) noexcept;
 

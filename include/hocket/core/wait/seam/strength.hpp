@@ -1,18 +1,18 @@
 // The two strengths of a primitive, from one source: *shared* between threads, and *unsync*, for one thread.
 //
-// A primitive is a template over its strength, which says what its state word and its inner mutex are. For `unsync`
-// these are a plain value and nothing, so an uncontended lock is a load, a branch and a store.
+// A primitive is a template over its strength, which defines its state word and its inner mutex. For `unsync` these are
+// a plain value and nothing, so an uncontended lock is a load, a branch and a store.
 //
 //   hocket::mutex          = basic_mutex<strength::shared>     any thread
 //   hocket::unsync::mutex  = basic_mutex<strength::unsync>     one thread
 //
-// Whoever ends a wait on an unsync primitive (a grant, a cancel, a kill, a deadline) must do it on the primitive's
-// thread, too: ending it takes the wait out of the primitive's list. A wait that may be ended by others needs the
-// shared strength. At check level `debug` the use by a second thread is fatal. The thread is that of the first use;
-// constructing and destroying do not count.
+// The end of a wait on an unsync primitive (a grant, a cancel, a kill, a deadline) removes the wait from the
+// primitive's list, so it must be on the primitive's thread. A wait that other threads may end needs the shared
+// strength. At check level `debug` the use by a second thread is fatal. The first use determines the thread;
+// construction and destruction do not count.
 //
-// For the author of a primitive: while others may look at the word it is changed by read-modify-writes only, with the
-// orders of the shared strength. A store would cut the release sequence of an earlier writer whose value it replaces.
+// For the author of a primitive: while other threads may read the word, change it by read-modify-writes only, with the
+// orders of the shared strength. A store would cut the release sequence of the earlier writer that it replaces.
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/atomic.hpp>
@@ -29,9 +29,9 @@ template <bool Checked>
 class one_thread {
  public:
   void check() const noexcept {
-    const void* here = &this_thread();
-    if (!user_) user_ = here;
-    expects(user_ == here, "an unsync primitive was used by two threads",
+    const void* thread = &this_thread();
+    if (!user_) user_ = thread;
+    expects(user_ == thread, "an unsync primitive was used by two threads",
             "use the shared one, or keep it and whatever ends its waits on one thread");
   }
 
@@ -106,13 +106,13 @@ struct shared {
   using word = primitive::atomic<T>;
   using mutex = primitive::thread_mutex;
 
-  // For a destructor: the value, which nobody changes any more.
+  // For a destructor: the final value.
   template <class T>
   static T last(const word<T>& word) noexcept {
-    // ORDER: relaxed, pairs with nothing: whoever destroys an object has ordered that after all of its uses.
+    // ORDER: relaxed, pairs with nothing: the destruction is ordered after all uses.
     return word.load(std::memory_order_relaxed);
   }
-  // For a destructor: the thread that let the last wait go may still be about to leave the inner mutex.
+  // For a destructor: the thread that released the last wait may still be about to leave the inner mutex.
   static void drain(mutex& inner) noexcept { primitive::locked guard(inner); }
 };
 

@@ -32,15 +32,15 @@
 //      decided, because that alarm fires on detach (core/thread/seam/timer.hpp).
 //      Lock order: the mutexes of stop sources and of timers are taken under the lock of a primitive. The reverse never
 //      happens, because stop sources and timers fire without a lock.
-//   5. await_resume: suspension.finish() tells how the wait ended. `granted` hands the resource to the caller.
+//   5. await_resume: suspension.finish() returns the end of the wait. `granted` hands the resource to the caller.
 //   6. ~waiter: granted but never finished (the coroutine was destroyed before it ran): wait_source::pass_on().
 //
 // An awaiter declares its suspension before its waiters: these ask it when they are destroyed.
 //
 // Hazards. *A loser touches freed memory*: every registration holds the claim; the last holder posts (claim.hpp).
 // *A primitive's lock is taken under another's*: detach() is called with no lock held. So the post unlinks the other
-// registrations, and the claim does not. *The winner reads registrations that are being made*: it is told `early` and
-// leaves that to the registrar. *A lost wake-up*: a registration is visible only under its source's lock, and the
+// registrations, and the claim does not. *The winner reads registrations that are being made*: it learns `early`, and
+// the registrar detaches them. *A lost wake-up*: a registration is visible only under its source's lock, and the
 // source changes its state under that lock.
 #pragma once
 #include <hocket/base/seam/call_site.hpp>
@@ -85,7 +85,7 @@ struct wait_options {
   wait_options(time_point deadline, duration time, stop_level ignored, call_site place) noexcept
       : until(deadline), within(time), ignore(ignored), at(place) {}
   wait_options(const no_options& plain) noexcept : at(plain.at) {}
-  // One by one, and so out of registers: words that were just written and are copied in pairs wait for the cache.
+  // Copies member by member: a 16-byte load of two just-written words defeats store forwarding (decision 020).
   wait_options(const wait_options& other) noexcept : wait_options(other.until, other.within, other.ignore, other.at) {}
   wait_options& operator=(const wait_options&) = default;
 
@@ -136,18 +136,18 @@ class waiter : public detail::list_node {
   // waiter must not be touched again.
   [[nodiscard]] grant claim_popped() noexcept;
 
-  // The grant that keep() left in the waiter. For conditions, also after a lost claim: a condition returns false from
-  // detach(), because the mutex must be reacquired. Then the condition owns this grant.
-  [[nodiscard]] grant kept() noexcept;
+  // The grant that defer() stored in the waiter. For conditions, also after a lost claim: a condition returns false
+  // from detach(), because the mutex must be reacquired. Then the condition owns this grant.
+  [[nodiscard]] grant deferred() noexcept;
 
   // Which one of the waiters of a wait was granted, if they are in an array that begins with `first`, and that one was
   // enlisted, or took its resource.
   static std::size_t granted_of(const waiter* first) noexcept;
 
-  // Whether the waiting coroutine resumes on the thread of `one`. Only before the wait is over.
-  bool goes_on_at(const executor& one) const noexcept;
+  // Whether the waiting coroutine resumes on the thread of `executor`. Only before the wait is over.
+  bool resumes_on(const executor& executor) const noexcept;
   // While the waiter is enlisted: prefetches the memory that its wake-up touches.
-  void look_ahead() const noexcept;
+  void prefetch_wakeup() const noexcept;
 
   // Whether the wait is decided. By a party that holds the claim: the source that linked or popped the waiter.
   bool decided() const noexcept;
@@ -178,9 +178,9 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
     if constexpr (detail::debug_checks) expect_over();
   }
 
-  // Registrar only. `whom` is null for a thread. Notes the current executor (which must exist) and context.
-  void arm(std::coroutine_handle<> whom, const detail::wait_options& options) noexcept;
-  void arm(std::coroutine_handle<> whom, detail::no_options options = {}) noexcept;
+  // Registrar only. `coroutine` is null for a thread. Notes the current executor (which must exist) and context.
+  void arm(std::coroutine_handle<> coroutine, const detail::wait_options& options) noexcept;
+  void arm(std::coroutine_handle<> coroutine, detail::no_options options = {}) noexcept;
 
   // Registrar only, instead of enlisting `entry`: the resource of `source` is free. True: the wait is granted, the
   // caller takes the resource and enlists no more. False: another registration was granted meanwhile.
@@ -202,9 +202,9 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   // True: committed. The registrar links `entry` next, or calls not_listed(). False: nothing happened, use commit().
   [[nodiscard]] bool commit_first(waiter& entry, wait_source& source) noexcept;
   // Registrar only, after commit_first(), if `entry` was not linked. Returns what commit() would.
-  [[nodiscard]] bool not_listed() noexcept { return go_straight_on(true, first_); }
+  [[nodiscard]] bool not_listed() noexcept { return continue_at_once(true, first_); }
 
-  // The coroutine itself, after it ran again: restores its context as the current one and tells how the wait ended.
+  // The coroutine itself, after it ran again: restores its context as the current one and returns the end of the wait.
   detail::wait_end finish() noexcept;
   bool finished() const noexcept { return finished_; }
 
@@ -215,7 +215,7 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
 
   // For those who look at a wait under way, on the thread of its executor: the first source it waits for, and where it
   // was asked for. Null: there is none; or the wait is decided, though perhaps not over, and the source may be gone.
-  // A source that keeps a grant is returned until the grant is posted.
+  // A source that deferred a grant is returned until the grant is posted.
   const wait_source* awaited() const noexcept;
   // It has one source, and no deadline; or it is decided, and what is awaited() is all that is missing.
   bool ends_only_by_grant() const noexcept;
@@ -233,44 +233,46 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   friend struct detail::wait_room;
 
   void expect_over() const noexcept;
-  detail::heeds heeded() const noexcept { return static_cast<detail::heeds>(ignore_); }  // if it heeds any stop
-  [[HOCKET_ALWAYS_INLINE]] inline void arm_in(const detail::thread_state& here, context& ctx,
-                                              std::coroutine_handle<> whom,
+  detail::min_stop_level min_level() const noexcept {
+    return static_cast<detail::min_stop_level>(ignore_);
+  }  // if it heeds any stop
+  [[HOCKET_ALWAYS_INLINE]] inline void arm_in(const detail::thread_state& thread, context& ctx,
+                                              std::coroutine_handle<> coroutine,
                                               const detail::wait_options& options) noexcept;
   const wait_source* first_source() const noexcept;
   [[HOCKET_ALWAYS_INLINE]] inline void begin_observed_wait() noexcept;
   coroutine_id observed_as() const noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_suspended() noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] bool tell_committed() noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void notify_suspended() noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] bool notify_committed() noexcept;
   [[HOCKET_COLD, HOCKET_NOINLINE]] bool take_commit_back() noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_woken() noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] void tell_gone_on() const noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void notify_woken() noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] void notify_continued() const noexcept;
   [[HOCKET_ALWAYS_INLINE]] inline void watch() noexcept;
   [[HOCKET_NOINLINE]] void watch_clock() noexcept;
   [[HOCKET_ALWAYS_INLINE]] inline void watch_stop(stop_source& source) noexcept;
-  [[HOCKET_COLD, HOCKET_NOINLINE]] bool go_straight_on(bool told, const waiter* unlisted = nullptr) noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] bool continue_at_once(bool was_announced, const waiter* unlisted = nullptr) noexcept;
   [[HOCKET_ALWAYS_INLINE]] inline bool end_for(waiter& entry) noexcept;
   bool claim_for(waiter& entry) noexcept;
-  [[HOCKET_COLD]] void let_go(waiter& entry) noexcept { conclude(detail::settlement::lost, &entry); }
+  [[HOCKET_COLD]] void drop_lost(waiter& entry) noexcept { conclude(detail::settlement::lost, &entry); }
   [[HOCKET_NOINLINE]] bool claim_beside_others(waiter& entry) noexcept;
   [[HOCKET_NOINLINE]] bool claim_beside_alarm(waiter& entry) noexcept;
   [[HOCKET_NOINLINE]] bool settle_for(waiter& entry) noexcept;
   [[HOCKET_NOINLINE]] bool settle_beside_alarm(waiter& entry, bool rings) noexcept;
-  void won_for(waiter& entry, detail::settlement how) noexcept;
+  void won_for(waiter& entry, detail::settlement outcome) noexcept;
   void post_won() noexcept;
-  [[HOCKET_NOINLINE]] void let_go_and_post() noexcept;
-  void let_others_go() noexcept;
-  std::uint32_t release_others() noexcept;
-  void post_kept() noexcept;
-  std::uint32_t release_all(const void* except) noexcept;
-  void conclude(detail::settlement how, const void* self) noexcept;
+  [[HOCKET_NOINLINE]] void release_and_post() noexcept;
+  void release_other_registrations() noexcept;
+  std::uint32_t detach_others() noexcept;
+  void post_deferred() noexcept;
+  std::uint32_t detach_all(const void* except) noexcept;
+  void conclude(detail::settlement outcome, const void* self) noexcept;
   [[HOCKET_ALWAYS_INLINE]] inline void post() noexcept;
   [[HOCKET_COLD, HOCKET_NOINLINE]] void post_observed() noexcept;
   static void on_stop(detail::stop_node& self, stop_level level) noexcept;
   static void on_alarm(detail::timer_node& self, detail::timer_call) noexcept;
   static bool alarm_may_leave(const detail::timer_node& self, const executor& home) noexcept;
-  void look_ahead() const noexcept;
-  static void alarm_looks_ahead(const detail::timer_node& self) noexcept;
+  void prefetch_wakeup() const noexcept;
+  static void alarm_prefetch(const detail::timer_node& self) noexcept;
   static const detail::timer_kind alarm_kind;
 
   detail::claim claim_;
@@ -279,7 +281,7 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   // How the claim was won, and how many holds the grant drops. Unused if the claim ended by a plain store.
   detail::settlement won_;
   std::uint8_t granted_holds_;
-  atomic<const wait_source*> keeper_{nullptr};  // the source that keeps the grant
+  atomic<const wait_source*> deferred_by_{nullptr};  // the source that deferred the grant
   waiter* first_;   // the registrations, last first; written by the registrar while registering
   waiter* winner_;  // written by the winning waiter before it drops its hold
   context* ctx_;
@@ -320,23 +322,23 @@ inline grant waiter::claim() noexcept { return wait_->claim_for(*this) ? grant(*
 inline grant waiter::claim_popped() noexcept {
   if (wait_->claim_for(*this)) [[likely]]
     return grant(*this);
-  wait_->let_go(*this);
+  wait_->drop_lost(*this);
   return {};
 }
 
-inline grant waiter::kept() noexcept { return grant(*this, true); }
+inline grant waiter::deferred() noexcept { return grant(*this, true); }
 
 inline void grant::post() noexcept {
   waiter* const entry = std::exchange(entry_, nullptr);
   if (!entry) return;
-  if (kept_) entry->wait_->post_kept();
+  if (is_deferred_) entry->wait_->post_deferred();
   else entry->wait_->post_won();
 }
 
-inline void grants::add(grant one) noexcept {
-  waiter* const entry = std::exchange(one.entry_, nullptr);
+inline void grants::add(grant added) noexcept {
+  waiter* const entry = std::exchange(added.entry_, nullptr);
   if (!entry) return;
-  detail::debug_expects(!one.kept_, "a grant was listed that had been kept", "post it");
+  detail::debug_expects(!added.is_deferred_, "a grant was listed that had been deferred", "post it");
   suspension* const wait = entry->wait_;
   wait->next = nullptr;
   if (first_) last_->next = wait;

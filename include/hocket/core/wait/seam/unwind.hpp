@@ -1,7 +1,7 @@
-// Unwinding: how a coroutine ends that is destroyed while suspended, or killed.
+// Unwinding: the end of a coroutine that is destroyed while it is suspended, or killed.
 //
-// Its wait throws `forced_unwind`, and the destructors of its locals run. The type is not for catching: a catch (...)
-// that meets it must rethrow, and a destructor that runs because of it must not suspend. Both are found, and fatal.
+// Its wait throws `forced_unwind`, and the destructors of its locals run. Do not catch the type: a catch (...) must
+// rethrow it, and a destructor that unwinding runs must not suspend. Both errors are found, and fatal.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 

@@ -24,13 +24,13 @@ class wait_queue : public detail::list<waiter> {
   // Claims and unlinks all waiters with an undecided wait, in one pass. Calls `each` with every claimed waiter.
   template <class Each>
   void claim_all(grants& won, Each each) noexcept {
-    for (iterator at = begin(); at != end();) {
-      waiter& entry = *at++;
-      grant one = entry.claim();
-      if (!one) continue;
+    for (iterator position = begin(); position != end();) {
+      waiter& entry = *position++;
+      grant claimed = entry.claim();
+      if (!claimed) continue;
       erase(entry);
       each(entry);
-      won.add(std::move(one));
+      won.add(std::move(claimed));
     }
   }
   void claim_all(grants& won) noexcept;

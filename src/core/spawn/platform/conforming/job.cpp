@@ -1,4 +1,4 @@
-// Conforming mode: what stands in the queue for a job is a real coroutine, which runs it and ends.
+// Conforming mode: the queued handle of a job is a real coroutine, which runs the job and ends.
 #include <hocket/core/spawn/detail/job.hpp>
 
 #include <exception>
@@ -24,6 +24,6 @@ job_proxy resumed_once(job& posted) {
 
 }  // namespace
 
-std::coroutine_handle<> open(job& made) { return resumed_once(made).handle; }
+std::coroutine_handle<> open(job& job) { return resumed_once(job).handle; }
 
 }}}  // namespace hocket::detail

@@ -1,4 +1,4 @@
-// A job's frame is its own: two function pointers, where a coroutine has them.
+// The frame of a job is its own: two function pointers at the same place as in a coroutine frame.
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/spawn/detail/job.hpp>
 
@@ -10,16 +10,16 @@ void destroy_job(void*) {
   fatal("a job was destroyed by what resumes it", "an executor resumes what is posted to it, exactly once");
 }
 
-// Read at run time: a compiler that saw which functions these are could call them by its own convention for the parts
+// Read at run time, because a compiler that knows these functions could call them by its own convention for the parts
 // of a coroutine.
 void (*volatile resume_entry)(void*) = &resume_job;
 void (*volatile destroy_entry)(void*) = &destroy_job;
 
 }  // namespace
 
-std::coroutine_handle<> open(job& made) {
-  made.head = {resume_entry, destroy_entry};
-  return handle_of(made.head);
+std::coroutine_handle<> open(job& job) {
+  job.head = {resume_entry, destroy_entry};
+  return handle_of(job.head);
 }
 
 }}}  // namespace hocket::detail

@@ -11,8 +11,8 @@ struct stand_in_proxy {
   struct promise_type : migratable_header {
     static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
     static void operator delete(void* frame, std::size_t bytes) noexcept { release_frame(frame, bytes); }
-    explicit promise_type(stand_in& of) noexcept : migratable_header(of.header), frame(of) {}
-    // Frees its frame first: what goes on may destroy the stand-in, and this one belongs to nobody.
+    explicit promise_type(stand_in& owner) noexcept : migratable_header(owner.header), frame(owner) {}
+    // Frees its frame first: the next coroutine may destroy the stand-in, and no other code frees this frame.
     struct end {
       static bool await_ready() noexcept { return false; }
       static std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {

@@ -1,11 +1,11 @@
-// A stand-in's frame is its own: two function pointers, where a coroutine has them.
+// The frame of a stand-in is its own: two function pointers at the same place as in a coroutine frame.
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/thread/seam/stand_in.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 namespace {
 
-// In tail position, like a transfer; where the compiler makes no jump of it, the chain's budget bounds the depth.
+// In tail position, like a transfer. If the compiler makes no jump of it, the budget of the chain bounds the depth.
 void resume_stand_in(void* frame) {
   auto& self = *static_cast<stand_in*>(frame);
   if (std::coroutine_handle<> next = self.go_on(self)) next.resume();
@@ -14,7 +14,7 @@ void destroy_stand_in(void*) {
   fatal("a coroutine was destroyed by what it awaits", "an awaitable resumes who awaits it, exactly once");
 }
 
-// Read at run time: a compiler that saw which functions these are could call them by its own convention for the parts
+// Read at run time, because a compiler that knows these functions could call them by its own convention for the parts
 // of a coroutine.
 void (*volatile stand_in_resume)(void*) = &resume_stand_in;
 void (*volatile stand_in_destroy)(void*) = &destroy_stand_in;

@@ -1,4 +1,4 @@
-// A thread's own state, where code on any stack runs on the thread itself.
+// The state of a thread, if code on any stack runs on the thread itself.
 #include "core/thread/unloading.hpp"
 
 #include <hocket/base/seam/atomic.hpp>
@@ -17,16 +17,16 @@ thread_local constinit thread_state state;
 }
 
 thread_state& this_thread() noexcept {
-  thread_state* here = &state;
-  asm volatile("" : "+r"(here));
-  return *here;
+  thread_state* own = &state;
+  asm volatile("" : "+r"(own));
+  return *own;
 }
 #endif
 
 namespace {
 
-// The loader calls such functions before what destroys static objects. (At the end of a program it is the other way
-// round.)
+// The loader calls such functions before the destructors of static objects. (At the end of a program the order is
+// reversed.)
 constinit atomic<bool> unloaded{false};
 [[gnu::destructor]] void begin_to_unload() noexcept {
   // ORDER: relaxed, pairs with the load in unloading().
@@ -36,7 +36,8 @@ constinit atomic<bool> unloaded{false};
 }  // namespace
 
 bool unloading() noexcept {
-  // ORDER: relaxed, pairs with nothing: who unloads the library sees its own store, and nobody else is in there.
+  // ORDER: relaxed, pairs with nothing: the unloading thread reads its own store, and no other thread runs code of the
+  // library.
   return unloaded.load(std::memory_order_relaxed);
 }
 

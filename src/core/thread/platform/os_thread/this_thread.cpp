@@ -1,4 +1,4 @@
-// A thread's state, where a fiber runs on a thread of its own: the state of the logical thread
+// The state of a thread, if a fiber runs on a thread of its own: the state of the logical thread
 // (base/seam/logical_thread.hpp).
 #include <hocket/base/seam/logical_thread.hpp>
 #include <hocket/core/thread/seam/current.hpp>
@@ -15,7 +15,7 @@ struct carried_state {
 };
 static_assert(sizeof(carried_state) <= logical_thread::room && std::is_trivially_destructible_v<carried_state>);
 
-// Never made: all bytes are zero, which is what an empty state looks like.
+// Never constructed: all bytes are zero, which is an empty state.
 carried_state& carried() noexcept {
   return *std::launder(reinterpret_cast<carried_state*>(this_logical_thread().state));
 }
@@ -38,7 +38,7 @@ bool at_thread_exit(thread_exit_hook& hook) noexcept {
   return true;
 }
 
-// What this saves is not saved here: each logical thread is registered with the system at its first use.
+// Here the scope does not avoid the registration: each logical thread is registered with the system at its first use.
 exit_hook_scope::exit_hook_scope() noexcept = default;
 exit_hook_scope::~exit_hook_scope() { run_hooks(); }
 

@@ -1,5 +1,5 @@
-// A thread's own state by a call, in standard C++. No compiler sees into it from a coroutine: this file is compiled
-// without link-time optimisation, and alone. So each call finds the thread on which it runs.
+// The state of a thread by a call, in standard C++. This file is compiled alone and without link-time optimisation, so
+// no compiler inlines the call into a coroutine. So each call returns the state of its own thread.
 #include "core/thread/unloading.hpp"
 
 #include <hocket/core/thread/seam/current.hpp>

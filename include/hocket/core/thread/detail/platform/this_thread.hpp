@@ -1,12 +1,14 @@
-// How this thread's state is found: core/thread/seam/current.hpp says what it is, and includes this page.
+// How the state of the running thread is found. core/thread/seam/current.hpp describes the state, and includes this
+// file.
 //
-// On x86-64 it is two instructions in line, of which the second is a constant once a linker has seen that the program
-// is no shared library (the initial-exec form of the ELF specification for thread-local storage). Volatile: neither
-// compiler takes two of them for one, or moves one over a call or a switch. Elsewhere, where fibers are threads, and in
-// a portable build it is a call.
+// On x86-64 it takes two inline instructions. If a linker knows that the program is no shared library, the second loads
+// a constant (the initial-exec model of the ELF specification for thread-local storage). The asm is volatile, so no
+// compiler merges two of them, or moves one over a call or a switch. With other architectures, with fibers that are
+// threads, and in a portable build it is a call.
 //
-// Assembly alone knows the name. A linker that optimises takes no object file out of an archive for what only assembly
-// asks for: the file that holds the state is compiled without that (src/core/CMakeLists.txt).
+// Only assembly refers to the symbol. A linker with link-time optimisation takes no object file from an archive for a
+// symbol that only assembly needs. So the file with the state is compiled without link-time optimisation
+// (src/core/CMakeLists.txt).
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
@@ -22,21 +24,21 @@ struct thread_state;
 
 inline constexpr bool finds_thread_in_line = true;
 
-// No compiler knows what read_this_thread() reads: after this, what was written before is in memory.
+// Completes earlier writes to memory before a later read_this_thread(). No compiler knows what that reads.
 [[HOCKET_ALWAYS_INLINE]] inline void wrote_this_thread() noexcept { asm volatile("" ::: "memory"); }
 
 [[HOCKET_ALWAYS_INLINE]] inline thread_state& this_thread() noexcept {
-  thread_state* here;
+  thread_state* own;
   asm volatile(
       "movq %%fs:0, %0\n\t"
       "addq " HOCKET_THREAD_STATE "@gottpoff(%%rip), %0"
-      : "=r"(here)
+      : "=r"(own)
       :
       : "cc");
-  return *here;
+  return *own;
 }
 
-// A pointer that lies `Offset` bytes into it, in one instruction less.
+// Reads the pointer at `Offset` in the state, with one instruction less.
 template <std::size_t Offset>
 [[HOCKET_ALWAYS_INLINE]] inline void* read_this_thread() noexcept {
   void* value;

@@ -7,8 +7,8 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 constexpr bool observed() noexcept { return false; }
-inline void tell_created(coroutine_id, const coroutine_info&) noexcept {}
-inline void tell_resumed(coroutine_id) noexcept {}
-inline void tell_destroyed(coroutine_id) noexcept {}
+inline void notify_created(coroutine_id, const coroutine_info&) noexcept {}
+inline void notify_resumed(coroutine_id) noexcept {}
+inline void notify_destroyed(coroutine_id) noexcept {}
 
 }}}  // namespace hocket::detail
