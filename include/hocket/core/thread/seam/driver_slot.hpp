@@ -89,7 +89,8 @@ class driver_slot {
   // Destroys the driver, on the owner's thread. No driver is created afterwards.
   void close() noexcept;
 
-  // The driver; null if there is none. ORDER: relaxed, pairs with nothing: the owner reads its own store.
+  // The driver; null if there is none.
+  // ORDER: relaxed, pairs with nothing: the owner reads its own store.
   driver* current() const noexcept { return driver_.load(std::memory_order_relaxed); }
 
   // The number of waits at the driver. For dumps: called by the owner, or while the owner is stopped.

@@ -98,8 +98,8 @@ class fork_deque {
  private:
   using slot = atomic<fork_entry*>;
 
-  // Exact for the word's writer and under the mutex; a guess for other threads. ORDER: relaxed, pairs with nothing: see
-  // above.
+  // Exact for the word's writer and under the mutex; a guess for other threads.
+  // ORDER: relaxed, pairs with nothing: see above.
   static std::size_t own(const atomic<std::size_t>& word) noexcept { return word.load(std::memory_order_relaxed); }
   slot& slot_at(std::size_t index) const noexcept { return slots_[index & mask_]; }
   // ORDER: relaxed, pairs with the store in push(): the owner reads its own store.

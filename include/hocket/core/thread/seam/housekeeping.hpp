@@ -63,8 +63,8 @@ class memory_reclaimer {
     if (due_ != time_point::max()) gate_ = time_point::min();
   }
 
-  // Bytes of frames that the thread cached at the last reclaim(). Any thread. ORDER: relaxed, pairs with nothing: a
-  // statistic.
+  // Bytes of frames that the thread cached at the last reclaim(). Any thread.
+  // ORDER: relaxed, pairs with nothing: a statistic.
   std::size_t frames() const noexcept { return frames_.load(std::memory_order_relaxed); }
 
  private:

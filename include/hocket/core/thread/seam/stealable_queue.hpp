@@ -124,8 +124,8 @@ class stealable_queue {
   using slot = atomic<std::coroutine_handle<>>;
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-  // Exact for the word's writer and under the mutex; a guess for other threads. ORDER: relaxed, pairs with nothing: see
-  // above.
+  // Exact for the word's writer and under the mutex; a guess for other threads.
+  // ORDER: relaxed, pairs with nothing: see above.
   static std::size_t own(const atomic<std::size_t>& word) noexcept { return word.load(std::memory_order_relaxed); }
   slot& slot_at(std::size_t index) const noexcept { return ring_[index & (capacity_ - 1)]; }
   void put(std::size_t index, std::coroutine_handle<> work) noexcept {
