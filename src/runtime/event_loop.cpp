@@ -20,7 +20,7 @@ void event_loop::begin_turn(std::size_t number) noexcept {
   take_posted();
   drivers_.poll_in_turn();
   if (number % house_turns == 0) [[unlikely]]
-    reclaimer_.look();
+    reclaimer_.reclaim();
   // Data that arrived in time beats the deadline, also data that the driver delivers in a later turn.
   due_ = !drivers_.has_more() && wheel_.advance(turn_size);
 }

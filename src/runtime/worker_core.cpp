@@ -73,7 +73,7 @@ bool worker_core::steal_from(worker_core& victim) noexcept {
   std::array<std::coroutine_handle<>, largest_theft> stolen;
   const std::size_t least = victim.steal_threshold();
   if (victim.stealable_.in_reach() < least) return false;
-  const std::size_t capacity = stealable_.make_room(stolen.size());
+  const std::size_t capacity = stealable_.reserve(stolen.size());
   const std::size_t count = victim.stealable_.steal(std::span(stolen).first(capacity), least);
   for (std::size_t i = 0; i < count; ++i) static_cast<void>(stealable_.try_push(stolen[i]));  // there is capacity
   stolen_.add(count);
