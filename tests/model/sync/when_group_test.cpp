@@ -48,7 +48,7 @@ class family final : public when_group {
     while (!begun_.load(std::memory_order_acquire)) model::pause();
   }
   using when_group::first_failure;
-  using when_group::go_on;
+  using when_group::finish;
 
  private:
   hocket::primitive::atomic<bool> begun_{false, "begun"};
@@ -87,7 +87,7 @@ struct stage {
     where.enter();
     if (group->begin(Children)) where.sleep();
     else where.expect_no_post();
-    group->go_on();
+    group->finish();
     for (child& one : children) require(one.left == 1, "the parent went on before a child had ended");
     look();
     group.free();
