@@ -47,8 +47,8 @@ class family final : public when_group {
   void await_begin() const {
     while (!begun_.load(std::memory_order_acquire)) model::pause();
   }
-  using when_group::first_failure;
   using when_group::finish;
+  using when_group::first_failure;
 
  private:
   hocket::primitive::atomic<bool> begun_{false, "begun"};
