@@ -24,11 +24,11 @@ int main() {
   channel<int> numbers(4), squares(4);
   runtime rt;
   auto producer = spawn(rt, produce, std::ref(numbers));
-  std::vector<join_handle<>> workers;
-  for (int i = 0; i < 3; ++i) workers.push_back(spawn(rt, square, std::ref(numbers), std::ref(squares)));
+  std::vector<join_handle<>> squaring;
+  for (int i = 0; i < 3; ++i) squaring.push_back(spawn(rt, square, std::ref(numbers), std::ref(squares)));
   auto total = spawn(rt, sum, std::ref(squares));
 
-  for (auto& worker : workers) sync_wait(worker);  // the numbers are closed, and all squares are sent
+  for (auto& handle : squaring) sync_wait(handle);  // the numbers are closed, and all squares are sent
   squares.close();
   std::printf("the sum of 1000 squares: %d\n", sync_wait(total));
   sync_wait(producer);
