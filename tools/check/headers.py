@@ -11,6 +11,7 @@ import shutil
 from .tree import Finding
 from .tools import compilers, in_parallel, output
 
+CONFIG = "include/hocket/base/seam/platform/config.hpp"
 FAST = False
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wold-style-cast", "-Werror"]
 ALONE, TOGETHER = ["-std=c++20"], ["-std=c++23", "-fno-rtti"]
@@ -24,10 +25,15 @@ def unit_of(path):
     return line + line
 
 
+def parts_of_config(tree):
+    """Headers that config.hpp includes: the macro is defined before them there, and no other header includes them."""
+    return {tree.resolve(CONFIG, name) for _, name in tree.includes(CONFIG)} if CONFIG in tree.texts else set()
+
+
 def layout_check(tree, path):
-    if "HOCKET_ABI" not in tree.texts[path]:
+    if "HOCKET_ABI" not in tree.texts[path] or path in parts_of_config(tree):
         return ""
-    return "#ifndef HOCKET_ABI\n#error include <hocket/base/seam/platform/config.hpp>\n#endif\n"
+    return f"#ifndef HOCKET_ABI\n#error include <{CONFIG.removeprefix('include/')}>\n#endif\n"
 
 
 def included_by_umbrellas(tree):

@@ -27,9 +27,9 @@ struct late_start {
       static constexpr bool await_ready() noexcept { return false; }
       // The frame is destroyed before the next coroutine runs.
       std::coroutine_handle<> await_suspend(handle_type self) const noexcept {
-        const std::coroutine_handle<> next = self.promise().next;
+        const std::coroutine_handle<> successor = self.promise().next;
         self.destroy();
-        return next;
+        return successor;
       }
       void await_resume() const noexcept {}
     };

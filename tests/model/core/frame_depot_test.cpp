@@ -35,7 +35,7 @@ constexpr std::size_t bytes = detail::magazine_bytes(size_class);
 template <std::size_t Count>
 struct some_magazines {
   some_magazines() {
-    for (auto& one : all) one = ::new (detail::new_frame(detail::frame_size(size_class))) cached_frame{nullptr};
+    for (auto& frame : all) frame = ::new (detail::new_frame(detail::frame_size(size_class))) cached_frame{nullptr};
   }
 
   void leave(std::size_t number) {

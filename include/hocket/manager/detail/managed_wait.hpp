@@ -43,7 +43,7 @@ class managed_end : public managed_wait {
   task_id id_;
   std::errc error_ = std::errc::no_such_process;  // also if the coroutine could not be started
   outcome_kind kind_ = outcome_kind::none;
-  std::uint8_t no_padding_[3] = {};
+  [[maybe_unused]] std::uint8_t no_padding_[3] = {};
 };
 
 class managed_join : public managed_wait {
