@@ -10,10 +10,12 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(HOCKET_CCACHE ccache)
 if(HOCKET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # By the compiler's list of dependencies, not by preprocessing first: a miss costs no more than the compiler alone. By
-  # relative paths: copies of the tree (build/mutants) find each other's objects. The two words of sloppiness are what
-  # precompiled headers need.
+  # relative paths: the copies of a tree (build/mutants) find its objects. Two checkouts do not share objects: those
+  # contain paths, by which gdb finds its script and the model tells operations apart. The two words of sloppiness are
+  # what precompiled headers need.
+  string(REGEX REPLACE "/build/.*" "" HOCKET_CHECKOUT "${PROJECT_SOURCE_DIR}")
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_DEPEND=1 "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros "${HOCKET_CCACHE}")
+    "CCACHE_NAMESPACE=${HOCKET_CHECKOUT}" CCACHE_SLOPPINESS=pch_defines,time_macros "${HOCKET_CCACHE}")
   set(CMAKE_ASM_COMPILER_LAUNCHER "${HOCKET_CCACHE}")
 endif()
 
