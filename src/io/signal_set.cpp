@@ -62,7 +62,7 @@ void deliver(signal_receiver& receiver, int signal) noexcept {
 void notify_receivers(int signal) noexcept {
   // ORDER: acquire, pairs with the store in new_receiver().
   for (signal_receiver* receiver = receivers.load(std::memory_order_acquire); receiver; receiver = receiver->next) {
-    // ORDER: seq_cst, ordered after the handler's increment of its count, against leave_all(). A signal that arrives
+    // ORDER: seq_cst, forbids a load before the handler has counted itself, against leave_all(). A signal that arrives
     // during the construction of a set may be lost.
     if (receiver->signals.load(std::memory_order_seq_cst) & bit_of(signal)) deliver(*receiver, signal);
   }
@@ -146,7 +146,7 @@ signal_receiver& unused_receiver() {
 
 // Waits for running handlers: after the return no handler accesses the receiver.
 void leave_all(signal_receiver& receiver) noexcept {
-  // ORDER: seq_cst, ordered before leave_signal() reads the count of handlers, against notify_receivers().
+  // ORDER: seq_cst, forbids that leave_signal() reads the count of handlers before it, against notify_receivers().
   signal_bits signals = receiver.signals.exchange(0, std::memory_order_seq_cst);
   for (int signal = 1; signals != 0; ++signal, signals >>= 1) {
     if (signals & 1) leave_signal(signal);
