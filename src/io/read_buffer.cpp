@@ -15,8 +15,8 @@ std::size_t earliest_end(std::string_view bytes, std::string_view delimiter) noe
 
 mutable_buffer read_buffer::room(std::size_t min_size, std::size_t max_size) {
   const std::size_t unread_size = end_ - begin_;
-  const std::size_t missing = std::max<std::size_t>(min_size - std::min(min_size, unread_size), 1);
-  const bool fits = borrowed_.empty() && own_.size() - end_ >= missing;
+  const bool fits =
+      borrowed_.empty() && own_.size() - end_ >= std::max<std::size_t>(min_size - std::min(min_size, unread_size), 1);
   if (!fits) reallocate(std::min(max_size, std::max({min_size, 2 * unread_size, min_allocation})));
   return {own_.data() + end_, own_.size() - end_};
 }
