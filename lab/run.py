@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The lab: runs small programs of many coroutine systems in turn and compares them.
 
-Usually called as `./dev lab`. Builds hocket and the subjects into build/lab unless --build names a directory where that
-was done already, measures, prints tables, and writes report.json and report.html beside the subjects.
+Usually called as `./dev lab`. Builds hocket and the subjects into build/lab, unless --build names a directory with a build.
+Measures, prints tables, and writes report.json and report.html beside the subjects.
 """
 import argparse
 import os
@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, bars, builders, catalogue, costs, overview, profile, report, servers, source_documents, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import against, bars, builders, catalogue, costs, overview, profile, report, servers, source_documents, terminal, webpage  # noqa: E402 (the path is set first)
 from labkit.measure import INTERRUPTED, Measurement  # noqa: E402
 from labkit.portability import command as portability  # noqa: E402
 
@@ -21,20 +21,20 @@ from labkit.portability import command as portability  # noqa: E402
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev lab", description=__doc__.split("\n\n")[0],
                                      epilog=f"other verbs, each with --help: {' '.join(VERBS)}")
-    parser.add_argument("--page", action="append", metavar="NAME", help="what to compare (default: every page, once)")
+    parser.add_argument("--page", action="append", metavar="NAME", help="a page to measure (default: every page, once)")
     parser.add_argument("--systems", type=lambda s: s.split(","), metavar="A,B",
                         help="only these systems; patterns such as 'hocket-*' are allowed")
     parser.add_argument("--runs", type=int, help="repetitions; without it, as many as fit into the time, at most 9")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--full", action="store_true", help="a million coroutines, too; takes many minutes")
-    mode.add_argument("--smoke", action="store_true", help="each subject once, as short as can be")
+    mode.add_argument("--smoke", action="store_true", help="each subject once, as short as possible")
     parser.add_argument("--build", type=pathlib.Path, help="where the C++ subjects have been built already")
     parser.add_argument("--against", metavar="REV",
-                        help="hocket's own subjects beside those of that commit: what became slower or faster")
+                        help="compares hocket's own subjects with those of this commit: which rows became slower or faster")
     parser.add_argument("--readme", action="store_true",
                         help="measure nothing: write README's table of figures from the last report.json")
     parser.add_argument("--render", type=pathlib.Path, nargs="+", metavar="REPORT.JSON",
-                        help="measure nothing: write report.html from these; each page is taken from the last that has it")
+                        help="measure nothing: write report.html from these files; each page is taken from the last file that has it")
     options = parser.parse_args()
     if options.runs is not None and options.runs < 1:
         parser.error("--runs: at least 1")
@@ -44,7 +44,7 @@ def arguments():
 
 
 def render(paths, build):
-    """One report.html of what was measured before, page by page."""
+    """Writes report.html from earlier results, page by page."""
     build.mkdir(parents=True, exist_ok=True)
     page = build / "report.html"
     page.write_text(webpage.render(report.Report([report.read(path) for path in paths])), encoding="utf-8")
@@ -52,7 +52,7 @@ def render(paths, build):
     return 0
 
 
-# Verbs that are no comparison of subjects: their first argument is their name.
+# Verbs beside the comparison of subjects; the first argument is the verb.
 VERBS = {"bars": bars.main, "costs": costs.main, "documents": source_documents.main, "portability": portability.main,
          "profile": profile.main}
 
@@ -86,9 +86,9 @@ def main():
         run = report.gather(measurement, skipped, build, shlex.join(["./dev", "lab", *sys.argv[1:]]))
     run["profiles"] = {} if options.smoke else profile.beside(pages)
     report.write(run, build / "report.json")
-    made = report.Report([run])
-    print(terminal.render(made))
-    (build / "report.html").write_text(webpage.render(made), encoding="utf-8")
+    results = report.Report([run])
+    print(terminal.render(results))
+    (build / "report.html").write_text(webpage.render(results), encoding="utf-8")
     print(f"\nwritten: {build / 'report.json'}, {build / 'report.html'}")
     return 1 if measurement.failed or measurement.cut_short == INTERRUPTED else 0
 

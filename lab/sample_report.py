@@ -1,4 +1,4 @@
-"""A report.json that was never measured, for the tests of the page: every system in every table, by figures of a seed."""
+"""An invented report.json for the tests of the page: every system in every table, with figures from a seed."""
 import random
 
 from labkit import catalogue
@@ -18,8 +18,8 @@ def of_pages(names, seed=1, **more):
 def row(draw, page, group, metric, n, system):
     values = [round(10 ** draw.uniform(0, 4), 3)] * RUNS
     values = [value * draw.uniform(0.9, 1.1) for value in values]
-    made = {"page": page.name, "workload": metric["id"], "system": system, "n": n, "unit": metric["unit"],
+    result = {"page": page.name, "workload": metric["id"], "system": system, "n": n, "unit": metric["unit"],
             "median": sorted(values)[RUNS // 2], "min": min(values), "max": max(values), "runs": RUNS}
     if group.get("paired"):
-        made["by_run"] = {str(run): value for run, value in enumerate(values)}
-    return made
+        result["by_run"] = {str(run): value for run, value in enumerate(values)}
+    return result

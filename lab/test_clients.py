@@ -15,7 +15,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import builders, catalogue, measure, servers  # noqa: E402 (the path comes first)
+from labkit import builders, catalogue, measure, servers  # noqa: E402 (the path is set first)
 
 
 class Servers(unittest.TestCase):
@@ -51,10 +51,10 @@ class Servers(unittest.TestCase):
         self.assertEqual(sorted(os.sched_getaffinity(0)), cores)
 
     def test_what_asks_a_server_that_is_not_there_is_skipped(self):
-        made = measure.Measurement([], [], "smoke")
-        made.jobs = self.jobs
-        made.leave_out({"postgres": "not there"})
-        self.assertEqual(made.skipped, {("go-pgx", "pg_wait", 4): "not there"})
+        measurement = measure.Measurement([], [], "smoke")
+        measurement.jobs = self.jobs
+        measurement.leave_out({"postgres": "not there"})
+        self.assertEqual(measurement.skipped, {("go-pgx", "pg_wait", 4): "not there"})
 
 
 HOLDS_SERVERS = """
@@ -75,8 +75,8 @@ sys.exit(run.main())
 
 
 def pid_of_redis(port):
-    with socket.create_connection(("127.0.0.1", port), 20) as asked, asked.makefile("rb") as answer:
-        asked.sendall(b"INFO server\r\n")
+    with socket.create_connection(("127.0.0.1", port), 20) as connection, connection.makefile("rb") as answer:
+        connection.sendall(b"INFO server\r\n")
         return next(int(line.split(b":")[1]) for line in answer if line.startswith(b"process_id:"))
 
 
@@ -97,8 +97,8 @@ class EndOfServers(unittest.TestCase):
             pid = pid_of_redis(int(run.stdout.readline()))
             self.addCleanup(kill_if_left, pid)
             run.send_signal(number)
-            _, said = run.communicate(timeout=60)   # communicate() ends the input: the signal need not meet a wait
-        self.assertIn("KeyboardInterrupt", said)
+            _, errors = run.communicate(timeout=60)   # communicate() ends the input: the signal need not meet a wait
+        self.assertIn("KeyboardInterrupt", errors)
         self.assertRaises(ProcessLookupError, os.kill, pid, 0)
 
     def test_they_end_with_a_run_that_is_terminated(self):
@@ -153,9 +153,9 @@ class GoModules(unittest.TestCase):
         self.assertEqual(self.build(has_modules=True, no_install="1"), ({}, ""))
 
     def test_what_is_missing_is_named_and_fetched(self):
-        skipped, said = self.build(has_modules=False, no_install="0")
+        skipped, printed = self.build(has_modules=False, no_install="0")
         self.assertEqual(skipped, {})
-        self.assertRegex(said, "fetching what is missing of these Go modules: pgx v5[^,]*, go-redis v9")
+        self.assertRegex(printed, "fetching what is missing of these Go modules: pgx v5[^,]*, go-redis v9")
 
     def test_a_go_that_is_too_old_is_named(self):
         for version, reason in (("go1.19.8", "needs Go 1.26 in the PATH; Go 1.19 is there"), ("devel", None)):

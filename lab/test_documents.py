@@ -9,7 +9,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import catalogue, documents, figures, profile, report, source_documents, standing  # noqa: E402 (the path comes first)
+from labkit import catalogue, documents, figures, profile, report, source_documents, standing  # noqa: E402 (the path is set first)
 
 import sample_report  # noqa: E402
 
@@ -63,7 +63,7 @@ class Outline(unittest.TestCase):
             names, mechanisms = NAMED[document.number]
             known = [cell.system for cell in document.cells()] + [entry["name"] for entry in document.mechanisms]
             for name in names:
-                self.assertTrue(any(name in one for one in known), (document.number, name))
+                self.assertTrue(any(name in text for text in known), (document.number, name))
             self.assertEqual(len(document.mechanisms), mechanisms, document.number)
             self.assertEqual([machine["rows"] for machine in document.machines], MACHINES[document.number])
             self.assertEqual([chart["rows"] for chart in document.charts], CHARTS.get(document.number, []))
@@ -72,7 +72,7 @@ class Outline(unittest.TestCase):
         places = collections.Counter((f["document"], f["system"], f["workload"], f["n"]) for f in documents.Published().figures
                                      if "n" in f)
         shared = {place for place, count in places.items() if count > 1}
-        # In document 004 the three columns of a size are told apart by what stands beside them.
+        # In document 004 the figures beside them distinguish the three columns of a size.
         self.assertEqual({document for document, *_ in shared} - {"004"}, set())
         first, second = (next(table for table in document.tables if table.id == name) for document in ALL
                          if document.number == "001" for name in ("switches", "new-functions"))
@@ -94,12 +94,12 @@ class Accounts(unittest.TestCase):
                 unit, _, sizes = self.metrics[metric]
                 if not cell.ratio_to:
                     self.assertEqual(unit, cell.unit, (metric, cell.system))
-                if cell.here or cell.ours:
+                if cell.subjects or cell.ours:
                     self.assertIn(cell.n, sizes, (metric, cell.system))
 
     def test_every_subject_measures_it(self):
         for cell in CELLS:
-            for name in {*cell.here, *cell.ours, *filter(None, [cell.ratio_to])} & self.systems.keys():
+            for name in {*cell.subjects, *cell.ours, *filter(None, [cell.ratio_to])} & self.systems.keys():
                 workloads = {self.metrics[metric][1] for metric in cell.workloads}
                 self.assertTrue(workloads & set(self.systems[name].workloads), (name, cell.workloads))
 
@@ -121,7 +121,7 @@ class Accounts(unittest.TestCase):
         self.assertEqual(used - {None}, set(documents.reasons()))
 
     def test_what_is_waited_for_is_not_there_and_nothing_else_is_missing(self):
-        named = {name for cell in CELLS for name in (*cell.here, *cell.ours)} | {
+        named = {name for cell in CELLS for name in (*cell.subjects, *cell.ours)} | {
             entry["system"] for entry in MECHANISMS if "system" in entry}
         files = {cell.page for cell in CELLS if cell.page} | {entry["test"]["file"] for entry in MECHANISMS if "test" in entry}
         verbs = subprocess.run([sys.executable, str(catalogue.LAB / "run.py"), "--help"], capture_output=True, text=True, check=True).stdout

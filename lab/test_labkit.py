@@ -15,7 +15,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import against, builders, catalogue, compare, documents, measure, overview, terminal  # noqa: E402 (the path comes first)
+from labkit import against, builders, catalogue, compare, documents, measure, overview, terminal  # noqa: E402 (the path is set first)
 
 
 def results(**medians):
@@ -99,9 +99,9 @@ class Missing(unittest.TestCase):
 
     def test_a_compiler_of_another_language(self):
         nothing = {"PATH": "/nowhere", "HOME": "/nowhere"}
-        for name, said in (("go", "go is not installed: `apt-get install golang-go`"), ("rust-may", "cargo is not installed: .*cargo-web"),
-                           ("rust-tokio", "cargo is not installed: .*cargo-web")):
-            self.assertRegex(self.reason(name, **nothing), said)
+        for name, message in (("go", "go is not installed: `apt-get install golang-go`"), ("rust-may", "cargo is not installed: .*cargo-web"),
+                              ("rust-tokio", "cargo is not installed: .*cargo-web")):
+            self.assertRegex(self.reason(name, **nothing), message)
         with unittest.mock.patch.object(builders, "java_homes", list):
             self.assertRegex(self.reason("java-virtual"), "no Java .*: `./dev setup`")
 
@@ -142,19 +142,19 @@ class Recipes(unittest.TestCase):
 
 
 class Crates(unittest.TestCase):
-    """With a cargo that has no crates: it fails where it is told to fetch none, and keeps what it was told."""
+    """With a cargo without crates: it fails if it may not fetch, and records its arguments."""
 
     def build(self, has_crates, no_install):
         with tempfile.TemporaryDirectory() as folder:
-            cargo, said = pathlib.Path(folder, "cargo"), pathlib.Path(folder, "said")
-            cargo.write_text(f'#!/bin/sh\necho "$@" >> {said}\ncase "$*" in *--offline*) exit {0 if has_crates else 1};; esac\n')
+            cargo, log = pathlib.Path(folder, "cargo"), pathlib.Path(folder, "log")
+            cargo.write_text(f'#!/bin/sh\necho "$@" >> {log}\ncase "$*" in *--offline*) exit {0 if has_crates else 1};; esac\n')
             cargo.chmod(0o755)
             errors = io.StringIO()
             with unittest.mock.patch.dict(os.environ, {"PATH": f"{folder}:{os.environ['PATH']}", "HOCKET_NO_INSTALL": no_install}), \
                     contextlib.redirect_stderr(errors):
                 skipped = builders.prepare([system for system in catalogue.systems() if system.folder.name == "corosensei"],
                                            pathlib.Path(folder))
-            builds = [line for line in said.read_text().splitlines() if line.startswith("build")]
+            builds = [line for line in log.read_text().splitlines() if line.startswith("build")]
         return skipped, builds, errors.getvalue()
 
     def test_what_is_here_is_not_fetched(self):
@@ -180,7 +180,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(terminal.size(1000, {}), "n = 1,000")
         self.assertEqual([terminal.size(n, {"n_is": "workers"}) for n in (1, 2)], ["1 worker", "2 workers"])
 
-    def test_what_is_left_out_for_one_reason_is_told_once(self):
+    def test_a_reason_is_printed_once_for_all_its_workloads_and_sizes(self):
         reasons = {("x", "a", 1): "no", ("x", "a", 2): "no", ("x", "b", 1): "no", ("x", "b", 2): "no", ("x", "c", 1): "never",
                    ("y", "a", 1): "no"}
         self.assertEqual(terminal.together(reasons), ["x, a, b, n = 1; 2: no", "x, c, n = 1: never", "y, a, n = 1: no"])
@@ -308,9 +308,9 @@ class Against(unittest.TestCase):
 
     def test_what_scatters_gets_more_rounds_and_is_then_not_shown(self):
         rows = self.compared(1.0, seed=1, noise=0.3)
-        self.assertEqual({row.rounds for row in rows}, {against.LOOKS[-1]})
+        self.assertEqual({row.rounds for row in rows}, {against.CHECKS[-1]})
         self.assertIn("not shown", {row.verdict for row in rows})
-        self.assertEqual({row.rounds for row in self.compared(1.0, seed=1, noise=0.001, bursts=0)}, {against.LOOKS[0]})
+        self.assertEqual({row.rounds for row in self.compared(1.0, seed=1, noise=0.001, bursts=0)}, {against.CHECKS[0]})
 
     def test_a_narrow_interval_with_an_edge_in_it_is_not_shown(self):
         self.assertEqual([against.verdict(*both) for both in ((1.02, 1.07), (0.94, 0.99), (0.98, 1.02), (1.04, 1.9), (0.5, 0.9))],
@@ -323,11 +323,11 @@ class Against(unittest.TestCase):
 
     def test_of_a_table_with_columns_the_first_column_is_compared(self):
         metrics = [{"id": "cpu", "unit": "s/M"}, {"id": "max", "unit": "us"}]
-        made = against.Comparison.__new__(against.Comparison)
-        made.values = {(i, metric["id"]): [(1.0, 1.0)] for i in (0, 1) for metric in metrics}
-        made.pairs = [against.Pair(measure.Job(None, {"metrics": metrics, **more}, {"n": 1}), None)
+        comparison = against.Comparison.__new__(against.Comparison)
+        comparison.values = {(i, metric["id"]): [(1.0, 1.0)] for i in (0, 1) for metric in metrics}
+        comparison.pairs = [against.Pair(measure.Job(None, {"metrics": metrics, **more}, {"n": 1}), None)
                       for more in ({"columns": "what"}, {})]
-        self.assertEqual([[metric["id"] for metric in made._metrics(i)] for i in (0, 1)], [["cpu"], ["cpu", "max"]])
+        self.assertEqual([[metric["id"] for metric in comparison._metrics(i)] for i in (0, 1)], [["cpu"], ["cpu", "max"]])
 
     def test_what_skips_or_fails_has_no_row(self):
         def prints(job, all_metrics):
@@ -338,17 +338,17 @@ class Against(unittest.TestCase):
 
     def test_a_subject_of_another_commit_may_print_other_metrics(self):
         group = {"metrics": [{"id": "a", "unit": "ns"}, {"id": "b", "unit": "ns"}]}
-        said = "".join(json.dumps({"system": "s", "n": 1, "workload": w, "unit": "ns", "value": 1}) + "\n" for w in ("a", "old"))
-        self.assertEqual(measure.parse(said, {}, "s", group, 1, all_metrics=False), ({"a": 1.0}, None))
+        printed = "".join(json.dumps({"system": "s", "n": 1, "workload": w, "unit": "ns", "value": 1}) + "\n" for w in ("a", "old"))
+        self.assertEqual(measure.parse(printed, {}, "s", group, 1, all_metrics=False), ({"a": 1.0}, None))
         with self.assertRaises(measure.Malformed):
-            measure.parse(said, {}, "s", group, 1)
+            measure.parse(printed, {}, "s", group, 1)
 
     def test_where_more_is_better_less_is_slower(self):
         self.assertEqual(against.cost_ratio(50, 100, {"better": "higher"}), 2.0)
         self.assertEqual(against.cost_ratio(50, 100, {}), 0.5)
         self.assertEqual(against.cost_ratio(0, 0, {}), 1.0)
 
-    def test_only_counts_that_changed_are_told(self):
+    def test_only_changed_counts_are_printed(self):
         lines = against.counted({"a": 100.0, "b": 1000.0, "c": 10.0}, {"a": 100.9, "b": 1020.0, "d": 1.0})
         self.assertIn("3 operations, of which 1 changed", lines[0])
         self.assertEqual(lines[1].split(), ["b", "1000.0", "1020.0", "x1.020"])

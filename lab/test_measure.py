@@ -11,7 +11,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import catalogue, measure, process  # noqa: E402 (the path comes first)
+from labkit import catalogue, measure, process  # noqa: E402 (the path is set first)
 
 CORES = [max(os.sched_getaffinity(0))]
 GROUP = {"metrics": [{"id": "live", "unit": "MiB"}, {"id": "peak", "unit": "MiB"}]}
@@ -67,38 +67,38 @@ class Calls(unittest.TestCase):
         called = process.call([sys.executable, "-c", "input()"], CORES, timeout=0.5)
         self.assertTrue(called.timed_out)
 
-    def test_a_reading_that_nobody_asked_for_is_refused(self):
+    def test_an_unexpected_reading_is_refused(self):
         text = '{"system": "x", "n": 1, "workload": "live", "unit": "MiB", "value": 1}\n'
         self.assertEqual(measure.parse("", {"live": 1.0, "peak": 2.0}, "x", GROUP, 1), ({"live": 1.0, "peak": 2.0}, None))
-        for readings, said in (({"live": 1.0}, ""), ({"live": 1.0, "peak": 2.0, "other": 3.0}, ""),
-                               ({"live": 1.0, "peak": 2.0}, text)):
+        for readings, printed in (({"live": 1.0}, ""), ({"live": 1.0, "peak": 2.0, "other": 3.0}, ""),
+                                  ({"live": 1.0, "peak": 2.0}, text)):
             with self.assertRaises(measure.Malformed):
-                measure.parse(said, readings, "x", GROUP, 1)
+                measure.parse(printed, readings, "x", GROUP, 1)
 
 
 class Lines(unittest.TestCase):
     group = {"metrics": [{"id": "a", "unit": "ns"}, {"id": "b", "unit": "ns", "from_n": 100}]}
 
-    def said(self, n, *workloads):
+    def parsed(self, n, *workloads):
         lines = (f'{{"system": "x", "n": {n}, "workload": "{w}", "unit": "ns", "value": 1}}\n' for w in workloads)
         return measure.parse("".join(lines), {}, "x", self.group, n)[0]
 
     def test_a_metric_may_begin_at_a_size(self):
-        self.assertEqual(self.said(1, "a"), {"a": 1.0})
-        self.assertEqual(self.said(100, "a", "b"), {"a": 1.0, "b": 1.0})
+        self.assertEqual(self.parsed(1, "a"), {"a": 1.0})
+        self.assertEqual(self.parsed(100, "a", "b"), {"a": 1.0, "b": 1.0})
         with self.assertRaises(measure.Malformed):
-            self.said(100, "a")
+            self.parsed(100, "a")
 
 
 class Plan(unittest.TestCase):
     def command_and_cores(self, size, group):
-        made = measure.Measurement([], [], "smoke")
-        made.cores = [3, 2, 1]
+        measurement = measure.Measurement([], [], "smoke")
+        measurement.cores = [3, 2, 1]
         seen, real = [], measure.call
         measure.call = lambda command, cores, timeout: seen.append((command, cores)) or process.Called(1, "", "", {}, False)
         try:
             system = type("System", (), {"id": "x", "command": ["subject"]})
-            made._run_job(measure.Job(system, {"workload": "w", **group}, size))
+            measurement._run_job(measure.Job(system, {"workload": "w", **group}, size))
         finally:
             measure.call = real
         return seen[0]
@@ -157,11 +157,11 @@ class Interrupted(unittest.TestCase):
         page = catalogue.Page("p", {"title": "", "about": "", "groups": [
             {"workload": "w", "sizes": [{"n": 1, "stack": 1}, {"n": 2, "stack": 1}], "metrics": [{"id": "w", "unit": "ns"}]}]})
         plan = measure.Measurement([page], [system_of("w")], "default", runs=3)
-        said = iter([({"w": 5.0}, None)])
+        results = iter([({"w": 5.0}, None)])
 
         def call(job, all_metrics=True):
             try:
-                return next(said)
+                return next(results)
             except StopIteration:
                 raise KeyboardInterrupt from None
         plan.call = call
@@ -177,8 +177,8 @@ class Interrupted(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", lab], cwd=catalogue.LAB, capture_output=True, text=True, timeout=60)
         self.assertIn("KeyboardInterrupt", done.stderr)
         end = time.monotonic() + 20   # it has been killed, or reads the end of its input
-        while left := [pid for pid in os.listdir("/proc") if pid.isdigit() and marker in command_of(pid)]:
-            self.assertLess(time.monotonic(), end, left)
+        while running := [pid for pid in os.listdir("/proc") if pid.isdigit() and marker in command_of(pid)]:
+            self.assertLess(time.monotonic(), end, running)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page `net`: what is read of other programs' output, how servers are ended, and ratios of pairs."""
+"""The page `net`: parsing the output of other programs, the end of servers, and ratios of pairs."""
 import os
 import pathlib
 import sys
@@ -10,7 +10,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import catalogue, compare, documents, measure, net, terminal  # noqa: E402 (the path comes first)
+from labkit import catalogue, compare, documents, measure, net, terminal  # noqa: E402 (the path is set first)
 from labkit.net import clients, counters, measures, server, wrk  # noqa: E402
 
 WRK = """Running 30s test @ http://127.0.0.1:8888/
@@ -51,8 +51,8 @@ class Output(unittest.TestCase):
         self.assertEqual(found, {"task-clock": 167006.65, "context-switches": 0, "cycles": None, "faults": None})
 
     def test_cpus_are_the_clock_through_the_time_and_ipc_needs_both_counts(self):
-        told = wrk.of_server({"task-clock": 3000.0, "cycles": 4e6, "instructions": 2e6}, 2.0)
-        self.assertEqual((told["cpus"], told["cycles"], told["ipc"], told["faults"]), (1.5, 4.0, 0.5, None))
+        counts = wrk.of_server({"task-clock": 3000.0, "cycles": 4e6, "instructions": 2e6}, 2.0)
+        self.assertEqual((counts["cpus"], counts["cycles"], counts["ipc"], counts["faults"]), (1.5, 4.0, 0.5, None))
         self.assertEqual(set(wrk.of_server({}, 0).values()), {None})
 
     def test_the_calls_of_strace_are_those_of_its_last_line(self):
@@ -73,19 +73,19 @@ class Programs(unittest.TestCase):
             file.write("#!/bin/sh\n" + script)
         self.addCleanup(os.unlink, file.name)
         os.chmod(file.name, 0o755)
-        made = server.Server([file.name, "x"], "http", 3, os.sched_getaffinity(0))
-        self.addCleanup(made.end)
-        return made
+        started = server.Server([file.name, "x"], "http", 3, os.sched_getaffinity(0))
+        self.addCleanup(started.end)
+        return started
 
-    def test_a_server_is_told_mode_and_workers_and_says_its_port(self):
-        made = self.server('test "$1 $2 $3" = "x http 3" && echo 4711 && exec cat\n')
-        made.wait_until_ready()
-        self.assertEqual(made.port, 4711)
+    def test_a_server_gets_mode_and_workers_and_prints_its_port(self):
+        started = self.server('test "$1 $2 $3" = "x http 3" && echo 4711 && exec cat\n')
+        started.wait_until_ready()
+        self.assertEqual(started.port, 4711)
 
     def test_a_server_has_a_session_of_its_own(self):
-        made = self.server("echo 1; exec cat\n")
-        made.wait_until_ready()
-        self.assertEqual(os.getsid(made.pid), made.pid)
+        started = self.server("echo 1; exec cat\n")
+        started.wait_until_ready()
+        self.assertEqual(os.getsid(started.pid), started.pid)
 
     def test_a_server_that_ends_says_why(self):
         with self.assertRaisesRegex(net.Failed, "exit status 3: no room"):
@@ -100,11 +100,11 @@ class Programs(unittest.TestCase):
             self.server("echo skip the kernel refuses\n").wait_until_ready()
 
     def test_a_server_that_does_not_heed_a_signal_is_killed(self):
-        made = self.server("trap '' TERM; echo 1; while :; do read line || :; done\n")
-        made.wait_until_ready()
+        started = self.server("trap '' TERM; echo 1; while :; do read line || :; done\n")
+        started.wait_until_ready()
         with unittest.mock.patch.object(server, "SECONDS_TO_END", 0.05):
-            made.end()
-        self.assertEqual(made.process.returncode, -9)
+            started.end()
+        self.assertEqual(started.process.returncode, -9)
 
 
 class Jobs(unittest.TestCase):
@@ -128,9 +128,9 @@ class Jobs(unittest.TestCase):
         with unittest.mock.patch.object(wrk, "is_here", return_value=False):
             self.assertEqual(net.call(job, "load", [0], 1), ({}, "wrk is not installed"))
 
-    def test_more_connections_than_descriptors_are_told_of(self):
+    def test_more_connections_than_descriptors_give_a_remark(self):
         group = {"workload": "net_x", "load": {}}
-        with unittest.mock.patch.object(clients, "possible_connections", side_effect=lambda wanted: min(wanted, 960)):
+        with unittest.mock.patch.object(clients, "possible_connections", side_effect=lambda requested: min(requested, 960)):
             self.assertEqual(net.remarks(group, 960), [])
             self.assertRegex(net.remarks(group, 9900)[0], "n = 9,900: 960 connections")
             self.assertEqual(net.remarks({"workload": "other"}, 1000000), [])
@@ -138,16 +138,16 @@ class Jobs(unittest.TestCase):
     def test_a_page_takes_as_many_workers_as_there_are_cores(self):
         system = catalogue.systems(["raw-epoll"])[0]
         system.command = ["raw-epoll"]
-        one = {("raw-epoll", "net_workers", 2): "needs 2 cores"}
-        for cores, workers, skipped in (([0], [1], one), ([2, 1, 0], [1, 2], {}), (range(32), [1, 2, 4, 8, 16, 32], {})):
+        without_second = {("raw-epoll", "net_workers", 2): "needs 2 cores"}
+        for cores, workers, skipped in (([0], [1], without_second), ([2, 1, 0], [1, 2], {}), (range(32), [1, 2, 4, 8, 16, 32], {})):
             with unittest.mock.patch.object(os, "sched_getaffinity", return_value=set(cores)):
-                made = measure.Measurement(catalogue.pages(["net"]), [system], "default")
-            self.assertEqual([job.size["n"] for job in made.jobs if job.group["workload"] == "net_workers"], workers)
-            self.assertEqual(made.skipped, skipped)
+                measurement = measure.Measurement(catalogue.pages(["net"]), [system], "default")
+            self.assertEqual([job.size["n"] for job in measurement.jobs if job.group["workload"] == "net_workers"], workers)
+            self.assertEqual(measurement.skipped, skipped)
 
 
 class Repetitions(unittest.TestCase):
-    def test_the_systems_of_a_size_stay_together_and_each_comes_first_in_its_turn(self):
+    def test_the_systems_of_a_size_stay_together_and_each_is_first_in_its_turn(self):
         groups = [{"workload": name} for name in "ab"]
         jobs = [measure.Job(system, group, {"n": n}) for group in groups for n in (1, 2) for system in "xyz"]
         firsts = set()
@@ -162,17 +162,17 @@ class Repetitions(unittest.TestCase):
         self.assertEqual(len({size[:2] for size in firsts}), 3)
 
     def test_pairs_of_a_full_run_have_nine(self):
-        runs = [measure.runs_of(group, mode, asked) for group, mode, asked in (
+        runs = [measure.runs_of(group, mode, requested) for group, mode, requested in (
             ({"paired": True}, "full", None), ({}, "full", None), ({"paired": True}, "default", None),
             ({"paired": True, "runs": 1}, "full", None), ({"runs": 3}, "default", 9), ({}, "default", 9))]
         self.assertEqual(runs, [9, 3, 9, 1, 3, 9])
 
     def test_a_count_that_the_machine_lacks_is_no_value(self):
-        made = measure.Measurement([], [], "smoke")
+        measurement = measure.Measurement([], [], "smoke")
         system = type("System", (), {"id": "s", "command": ["s"]})
-        made.call = lambda job: ({"ipc": None, "rate": 2.0}, None)
-        made._run_job(measure.Job(system, {"workload": "w"}, {"n": 1}), run=4)
-        self.assertEqual((made.absent, made.values), ({("ipc", "s", 1)}, {("rate", "s", 1): {4: 2.0}}))
+        measurement.call = lambda job: ({"ipc": None, "rate": 2.0}, None)
+        measurement._run_job(measure.Job(system, {"workload": "w"}, {"n": 1}), run=4)
+        self.assertEqual((measurement.absent, measurement.values), ({("ipc", "s", 1)}, {("rate", "s", 1): {4: 2.0}}))
 
 
 def row(system, by_run, workload="w"):
@@ -182,7 +182,7 @@ def row(system, by_run, workload="w"):
 
 
 class Pairs(unittest.TestCase):
-    # The machine becomes half as fast after the first round: medians of different rounds tell nothing.
+    # The machine becomes half as fast after the first round: medians of different rounds mean nothing.
     base = row("base", {0: 10, 1: 20, 2: 20})
     mine = row("hocket-a", {0: 11, 1: 22})
 

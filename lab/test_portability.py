@@ -11,7 +11,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit.portability import attempts, command, compilers, ir, measures, page, suites  # noqa: E402 (the path comes first)
+from labkit.portability import attempts, command, compilers, ir, measures, page, suites  # noqa: E402 (the path is set first)
 
 TARGETS = {"x86_64": {"run": [], "bits": "64"}, "elsewhere": {"run": ["no-such-emulator"], "bits": "64"}}
 
@@ -139,9 +139,9 @@ class Representation(unittest.TestCase):
         self.assertEqual((found["different_functions"], found["different_lines"], found["part_different"]), (1, 1, 1))
 
     def test_a_function_of_one_alone_is_counted(self):
-        one = module()
-        other = {name: body for name, body in one.items() if name != "main"}
-        self.assertEqual(ir.compared(one, other)["only_one"], 1)
+        base = module()
+        other = {name: body for name, body in base.items() if name != "main"}
+        self.assertEqual(ir.compared(base, other)["only_one"], 1)
 
 
 class Suites(unittest.TestCase):

@@ -10,7 +10,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import profile  # noqa: E402 (the path comes first)
+from labkit import profile  # noqa: E402 (the path is set first)
 
 DUMP = """positions: instr line
 events: Ir
@@ -44,11 +44,11 @@ class Parts(unittest.TestCase):
             profile.shares({"setup": 5}, {"setup": 5})
 
     def test_names_are_short(self):
-        for name, told in (("hocket::v0::detail::enter(hocket::v0::fiber&)", "hocket::detail::enter"),
-                           ("(anonymous namespace)::life", "life"),
-                           ("lab::page<pool<int> >::rounds()::{lambda(int)#1}::operator()(int) const", "lab::page::rounds"),
-                           ("std::vector<a<b>, c>::at(unsigned long)", "std::vector::at")):
-            self.assertEqual(profile.short(name), told)
+        for name, expected in (("hocket::v0::detail::enter(hocket::v0::fiber&)", "hocket::detail::enter"),
+                               ("(anonymous namespace)::life", "life"),
+                               ("lab::page<pool<int> >::rounds()::{lambda(int)#1}::operator()(int) const", "lab::page::rounds"),
+                               ("std::vector<a<b>, c>::at(unsigned long)", "std::vector::at")):
+            self.assertEqual(profile.short(name), expected)
 
     def test_the_documents_lists_stand_beside(self):
         for _, table in profile.PROFILES.values():
@@ -61,9 +61,9 @@ class Parts(unittest.TestCase):
             profile.main(["switch"])
 
     def test_what_cannot_be_profiled_is_refused(self):
-        with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
+        with contextlib.redirect_stderr(io.StringIO()) as errors, self.assertRaises(SystemExit):
             profile.main(["lunch"])
-        self.assertIn("switch", said.getvalue())
+        self.assertIn("switch", errors.getvalue())
 
 
 if __name__ == "__main__":

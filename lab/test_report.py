@@ -12,7 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import catalogue, compare, headline, measure, report, standing, terminal, webpage  # noqa: E402 (the path comes first)
+from labkit import catalogue, compare, headline, measure, report, standing, terminal, webpage  # noqa: E402 (the path is set first)
 import sample_report  # noqa: E402
 
 
@@ -21,18 +21,18 @@ def run_of(medians, workload="round_trip", page="switch", n=1, **more):
     unit = next(metric["unit"] for found in catalogue.pages([page]) for _, metric in found.metrics() if metric["id"] == workload)
     rows = [{"page": page, "workload": workload, "system": system, "n": n, "unit": unit, "median": value, "min": value, "max": value,
              "runs": 1} for system, value in medians.items()]
-    return {**report.LACKING, "command": "./dev lab", "date": "2001-02-03", "machine": {}, "pages": [page], "rows": rows, **more}
+    return {**report.DEFAULTS, "command": "./dev lab", "date": "2001-02-03", "machine": {}, "pages": [page], "rows": rows, **more}
 
 
 def standings(medians, **more):
-    return [(one.mine["system"], one.peer["system"], round(one.ratio, 3))
-            for one in standing.standings(report.Report([run_of(medians, **more)]))]
+    return [(row.mine["system"], row.peer["system"], round(row.ratio, 3))
+            for row in standing.standings(report.Report([run_of(medians, **more)]))]
 
 
 class Expected(unittest.TestCase):
-    """How long a full run says that it will take."""
+    """The expected duration of a full run."""
 
-    def told(self, last):
+    def expected_text(self, last):
         page = catalogue.Page("p", {"title": "", "about": "", "groups": [
             {"workload": "w", "sizes": [{"n": 1, "stack": 1}], "full": [{"n": 2, "stack": 1}], "metrics": [{"id": "w", "unit": "ns"}]}]})
         system = catalogue.System({"id": "x", "kind": "floor", "what": "", "workloads": ["w"]}, catalogue.LAB)
@@ -45,12 +45,12 @@ class Expected(unittest.TestCase):
 
     def test_it_is_what_the_last_run_of_its_kind_took(self):
         last = run_of({"hocket-fiber": 1}, mode="full", seconds=600, programs=10)
-        self.assertEqual(self.told(last), "6 calls of programs; they take about 6 minutes (by the run of 2001-02-03)")
+        self.assertEqual(self.expected_text(last), "6 calls of programs; they take about 6 minutes (by the run of 2001-02-03)")
 
-    def test_another_kind_of_run_and_one_that_was_cut_short_tell_nothing(self):
+    def test_another_kind_of_run_and_an_interrupted_one_do_not_count(self):
         for last in (None, run_of({}, seconds=600, programs=10), run_of({}, mode="full", seconds=6, programs=10, **{"cut short": "x"}),
                      run_of({}, mode="full")):
-            self.assertRegex(self.told(last), "^6 calls of programs; they take about 1 minute .by a machine with two cores.$")
+            self.assertRegex(self.expected_text(last), "^6 calls of programs; they take about 1 minute .by a machine with two cores.$")
 
 
 class Standing(unittest.TestCase):
@@ -93,19 +93,19 @@ class Standing(unittest.TestCase):
     def test_a_smoke_run_has_no_headline(self):
         medians = {"hocket-coroutine": 4, "boost-context": 8}
         self.assertIn("in 1 of 1 rows", headline.headline(report.Report([run_of(medians)])))
-        made = report.Report([run_of(medians, mode="smoke")])
-        self.assertEqual(headline.headline(made), "")
-        self.assertIn("figures mean nothing", webpage.render(made))
+        several = report.Report([run_of(medians, mode="smoke")])
+        self.assertEqual(headline.headline(several), "")
+        self.assertIn("figures mean nothing", webpage.render(several))
 
 
 class Several(unittest.TestCase):
     def test_a_page_is_taken_whole_from_the_last_that_has_it(self):
         first = run_of({"hocket-coroutine": 4, "boost-context": 8})
         wait = run_of({"hocket-fiber": 3}, workload="mutex", page="wait")
-        made = report.Report([first, wait, run_of({"hocket-coroutine": 5})])
-        self.assertEqual({(row["workload"], row["system"]): row["median"] for row in made.results.rows},
+        several = report.Report([first, wait, run_of({"hocket-coroutine": 5})])
+        self.assertEqual({(row["workload"], row["system"]): row["median"] for row in several.results.rows},
                          {("mutex", "hocket-fiber"): 3, ("round_trip", "hocket-coroutine"): 5})
-        self.assertEqual([page.name for page in made.pages], ["switch", "wait"])
+        self.assertEqual([page.name for page in several.pages], ["switch", "wait"])
 
     def test_what_was_written_is_read_again(self):
         sample = sample_report.of_pages(["wait"])
@@ -131,16 +131,16 @@ class Several(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
-    """The page of every table, made of invented figures."""
+    """The page of every table, with invented figures."""
     sample = sample_report.of_pages(["all"])
-    made = report.Report([sample])
-    html = webpage.render(made)
+    results = report.Report([sample])
+    html = webpage.render(results)
 
     def section(self, begin, end):
         return self.html[self.html.index(f'id="{begin}"'):self.html.index(f'id="{end}"')]
 
     def test_every_table_of_the_documents_is_there_by_its_own_name(self):
-        for document in self.made.published.documents.values():
+        for document in self.results.published.documents.values():
             for table in document.tables:
                 self.assertIn(f'id="{table.anchor()}"', self.html)
         self.assertIn("Измерение скорости переключения потоков и сопрограмм", self.html)
@@ -151,7 +151,7 @@ class Page(unittest.TestCase):
         self.assertIn(">439</span>", line)
         self.assertIn(f'>{compare.number(row["median"])}</span>', line)
 
-    def test_why_there_is_no_figure_is_told(self):
+    def test_the_reason_for_a_missing_figure_is_shown(self):
         page = webpage.render(report.Report([sample_report.of_pages(["wait"])]))
         self.assertIn("go-yield: the page managed was not run: ./dev lab --page managed", page)
         self.assertIn("libcopp is in no package registry", page)
@@ -184,9 +184,9 @@ class Page(unittest.TestCase):
             self.assertEqual(set(links) - set(targets), set())
             self.assertEqual(len(targets), len(set(targets)))
 
-    def test_the_spread_of_the_runs_is_told(self):
-        self.assertIn("nine of ten within", self.html)
-        self.assertIn("nine of ten within", terminal.render(self.made))
+    def test_the_spread_of_the_runs_is_shown(self):
+        self.assertIn("nine of ten rows within", self.html)
+        self.assertIn("nine of ten rows within", terminal.render(self.results))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from labkit import bars, catalogue, costs, marked  # noqa: E402 (the path comes first)
+from labkit import bars, catalogue, costs, marked  # noqa: E402 (the path is set first)
 
 ROOT = catalogue.LAB.parent
 
@@ -37,7 +37,7 @@ class Bars(unittest.TestCase):
     def test_a_bar_that_is_over_wants_a_reason(self):
         text, unexplained = bars.table(FakeReport(2.0), [])
         self.assertEqual(unexplained, ["page: w, hocket-a / other"])
-        self.assertIn("0 of 1 bars that were measured are held", text)
+        self.assertIn("0 of 1 measured bars are held", text)
         text, unexplained = bars.table(FakeReport(2.0), [self.reason])
         self.assertEqual(unexplained, [])
         self.assertIn("| page: w | hocket-a / other | 1 | 1.00 | 2.00 | 3.0 | 001: what was tried |", text)
@@ -49,7 +49,7 @@ class Bars(unittest.TestCase):
     def test_what_is_held_and_has_no_history_is_counted_only(self):
         text, unexplained = bars.table(FakeReport(0.5), [])
         self.assertEqual((unexplained, text.count("hocket-a")), ([], 0))
-        self.assertIn("1 of 1 bars that were measured are held", text)
+        self.assertIn("1 of 1 measured bars are held", text)
 
     def test_a_reason_is_for_the_sizes_that_it_names(self):
         text, unexplained = bars.table(FakeReport(2.0, 2.0), [{**self.reason, "n": 2}])

@@ -1,10 +1,10 @@
-"""Two commits beside one another: hocket's own subjects of both, in paired rounds.
+"""Compares two commits: hocket's own subjects of both, in paired rounds.
 
-A round runs one program of the one and at once the same of the other, in turns which of them comes first, so that what
-disturbs the machine disturbs both. The ratio of a row is the median over its rounds, and beside it stands the 95 %
-interval of that median, by the sign test: it takes nothing for granted about how the noise is distributed (Conover,
-Practical Nonparametric Statistics, 3.2). After 15 rounds, and after 30, a row is measured again unless its interval is
-narrow and tells on which side of the margin it lies. (So an interval of 60 rounds was looked at three times.)
+A round runs a program of one commit, and then the same program of the other commit. The commits take turns at being
+first, so a disturbance of the machine affects both. The ratio of a row is the median over its rounds, with the 95 %
+interval of that median by the sign test. The test assumes nothing about the distribution of the noise (Conover, Practical
+Nonparametric Statistics, 3.2). After 15 rounds, and after 30, a row is measured again unless its interval is narrow and
+has no edge of the margin in it. (So an interval of 60 rounds was tested three times.)
 """
 import collections
 import datetime
@@ -24,20 +24,20 @@ from .compare import number
 from .measure import Malformed, Measurement, Progress
 
 sys.path.append(str(builders.ROOT / "tests/counts"))
-import counts  # noqa: E402 (the path comes first)
+import counts  # noqa: E402 (the path is set first)
 
-PAGES = ("switch", "wait")   # without others
-LOOKS = (15, 30, 60)   # after so many rounds
-WIDTH = 0.06           # of an interval that tells something
-MARGIN = 1.03          # a row is slower if its whole interval lies above, and faster if it lies below one through that
+PAGES = ("switch", "wait")   # the default
+CHECKS = (15, 30, 60)   # rounds after which the intervals are tested
+WIDTH = 0.06            # the greatest width of a settled interval
+MARGIN = 1.03           # a row is slower if its whole interval is above MARGIN, faster if it is below 1 / MARGIN
 
 Pair = collections.namedtuple("Pair", "now before")
 Row = collections.namedtuple("Row", "page workload system n unit before now ratio low high rounds verdict")
 
 
 def interval(ratios):
-    """The narrowest pair of values that has the median between it with 95 %, whatever the distribution. With fewer than
-    six values it is unbounded."""
+    """The narrowest pair of values with the median in between at 95 %, for any distribution. Unbounded for fewer than six
+    values."""
     ratios = sorted(ratios)
     n, outside, k = len(ratios), 0.0, 0
     while outside + 2 * math.comb(n, k) / 2**n <= 0.05:
@@ -59,7 +59,7 @@ def is_settled(low, high):
 
 
 def cost_ratio(now, before, metric):
-    """Above one where the new commit is worse, in units where more is better, too."""
+    """Above one if the new commit is worse, also in units where more is better."""
     now, before = (before, now) if catalogue.is_higher_better(metric) else (now, before)
     return now / before if before else 1.0 if not now else math.inf
 
@@ -68,7 +68,7 @@ class Comparison:
     """The paired rounds of all jobs that both commits have."""
 
     def __init__(self, pages, now, before, rounds=None):
-        self.looks = (rounds,) if rounds else LOOKS
+        self.checks = (rounds,) if rounds else CHECKS
         self.measurement = Measurement(pages, now, "default")
         then = {(job.system.id, job.group["workload"], job.size["n"]): job
                 for job in Measurement(pages, before, "default").jobs}
@@ -82,16 +82,16 @@ class Comparison:
 
     def run(self):
         begin = time.monotonic()
-        left = list(range(len(self.pairs)))
-        for turn in range(self.looks[-1]):
-            if turn in self.looks:
-                left = [i for i in left if not self._is_settled(i)]
-            left = [i for i in left if i not in self.failed and i not in self.skipped]
-            if not left:
+        remaining = list(range(len(self.pairs)))
+        for turn in range(self.checks[-1]):
+            if turn in self.checks:
+                remaining = [i for i in remaining if not self._is_settled(i)]
+            remaining = [i for i in remaining if i not in self.failed and i not in self.skipped]
+            if not remaining:
                 return
-            progress = Progress(len(left), self.looks[-1])
-            for place, i in enumerate(left):
-                progress.show(turn, place, self.pairs[i].now, time.monotonic() - begin)
+            progress = Progress(len(remaining), self.checks[-1])
+            for position, i in enumerate(remaining):
+                progress.show(turn, position, self.pairs[i].now, time.monotonic() - begin)
                 self._round(i, turn)
             progress.end()
 
@@ -105,7 +105,7 @@ class Comparison:
         return all(is_settled(*interval(self._ratios(i, metric))) for metric in self._metrics(i))
 
     def _metrics(self, i):
-        """What counts. Of a group with columns that is the first one: maxima and quantiles of latencies never settle."""
+        """The metrics that must settle. In a group with columns only the first: maxima and quantiles of latencies never settle."""
         group = self.pairs[i].now.group
         metrics = group["metrics"][:1] if "columns" in group else group["metrics"]
         return [metric for metric in metrics if (i, metric["id"]) in self.values]
@@ -152,7 +152,7 @@ def commit_of(revision):
 
 
 def source_of(commit, source):
-    """The files of that commit, in a folder of their own."""
+    """Extracts the files of the commit into a folder."""
     if not source.exists():
         archive = subprocess.run(["git", "archive", commit], cwd=builders.ROOT, capture_output=True)
         if archive.returncode != 0:
@@ -166,7 +166,7 @@ def source_of(commit, source):
 
 
 def prepared(source, build, patterns):
-    """hocket's systems of these sources, built, each with its command."""
+    """Builds hocket's systems of these sources. Returns them, each with its command."""
     print(f"building hocket's subjects in {build}", file=sys.stderr, flush=True)
     systems = [system for system in catalogue.systems(lab=source / "lab") if system.id.startswith("hocket")
                and any(fnmatch.fnmatch(system.id, pattern) for pattern in patterns)]
@@ -179,7 +179,7 @@ COMPILED_WITH = ("CMAKE_CXX_COMPILER:", "CMAKE_CXX_FLAGS:", "CMAKE_CXX_FLAGS_REL
 
 
 def expect_same_compiler(*builds):
-    """One of them may have been made long ago."""
+    """A build folder may be old."""
     cached = [[line for line in (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
                if line.startswith(COMPILED_WITH)] for build in builds]
     if cached[0] != cached[1]:
@@ -187,7 +187,7 @@ def expect_same_compiler(*builds):
 
 
 def counts_of(build):
-    """Instructions by operation; none where the build has no program that counts, or it fails."""
+    """{operation: instructions}; empty if the build has no program that counts, or the program fails."""
     program = build / "tests/counts/counts"
     try:
         return counts.count(str(program)) if program.is_file() else {}
@@ -204,19 +204,19 @@ def changed_subjects(commit):
 
 # --- the output
 
-def told(rows, comparison):
+def result_lines(rows, comparison):
     lines = []
-    for kind, what in (("slower", "slower"), ("faster", "faster"),
+    for kind, heading in (("slower", "slower"), ("faster", "faster"),
                        ("not shown", "not shown: the interval is wide, or has an edge of the margin in it")):
         found = sorted((row for row in rows if row.verdict == kind), key=lambda row: -row.ratio)
-        lines += [f"{what}: {len(found)}"] + [
+        lines += [f"{heading}: {len(found)}"] + [
             f"  {row.page:<11}{row.workload:<24}{row.system:<26}{row.n:>9,}{number(row.before):>10}{number(row.now):>10} "
             f"{row.unit:<4} x{row.ratio:.3f} [{row.low:.3f}, {row.high:.3f}] {row.rounds}" for row in found]
     lines.append(f"alike: {sum(row.verdict == 'alike' for row in rows)}")
-    for what, found in (("failed", comparison.failed), ("skipped", comparison.skipped)):
-        lines += [f"{what}: {comparison.pairs[i].now.system.id} {comparison.pairs[i].now.group['workload']}: {reason}"
+    for heading, found in (("failed", comparison.failed), ("skipped", comparison.skipped)):
+        lines += [f"{heading}: {comparison.pairs[i].now.system.id} {comparison.pairs[i].now.group['workload']}: {reason}"
                   for i, reason in found.items()]
-    return lines + [f"only in the new one: {name}" for name in comparison.only_now]
+    return lines + [f"only in the new commit: {name}" for name in comparison.only_now]
 
 
 def counted(before, now):
@@ -229,11 +229,11 @@ def counted(before, now):
 
 def run(revision, names, patterns, rounds):
     commit, pages = commit_of(revision), catalogue.pages(names or PAGES)
-    catalogue.systems(patterns)   # refuses an unknown pattern before anything is built
+    catalogue.systems(patterns)   # fails for an unknown pattern before a build
     patterns = patterns or ["*"]
     folder = builders.ROOT / "build/against"
     folder.mkdir(parents=True, exist_ok=True)
-    old, new = folder / commit[:12], folder / "present-tree"   # of one length: it moves the stack of a program
+    old, new = folder / commit[:12], folder / "present-tree"   # paths of one length, because the length moves the stack of a program
     before = prepared(source_of(commit, folder / f"{commit[:12]}.source"), old, patterns)
     now = prepared(builders.ROOT, new, patterns)
     expect_same_compiler(old, new)
@@ -247,9 +247,9 @@ def run(revision, names, patterns, rounds):
               "machine": machine.describe(new, comparison.measurement.cores[0]), "rows": [row._asdict() for row in rows]}
     (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     print(f"\n{'against ' + commit[:12]:<72}{'before':>10}{'now':>10}      ratio, its 95 % interval, rounds")
-    print("\n".join(told(rows, comparison)))
+    print("\n".join(result_lines(rows, comparison)))
     if changed := changed_subjects(commit):
-        print(f"the subjects themselves changed, too: {' '.join(changed)}")
+        print(f"the subjects changed, too: {' '.join(changed)}")
     print("\n".join(counted(counts_of(old), counts_of(new))))
     print(f"\nwritten: {folder / 'report.json'}")
     return 1 if comparison.failed else 0

@@ -1,7 +1,7 @@
 """`./dev lab bars`: the table of docs/decisions/038-bars-of-the-lab.md, from the last report.json.
 
-A line for each bar that is over in that report, or that lab/history.json explains: earlier figures, and the reason. If a bar
-is over and has no reason, then the command names it, and the exit status is 1.
+The table has a line for each bar that is over in the report, or that lab/history.json explains: earlier figures, and the
+reason. If a bar is over and has no reason, the command prints it, and the exit status is 1.
 """
 from . import builders, marked, report
 from .catalogue import read
@@ -9,28 +9,28 @@ from .compare import in_units, limit_text
 
 DECISION = builders.ROOT / "docs/decisions/038-bars-of-the-lab.md"
 BEGIN, END = "<!-- ./dev lab bars writes what follows -->", "<!-- end of the table -->"
-WHAT = ("page", "workload", "system", "against", "against_workload", "against_n", "statistic", "minus", "minus_system")   # the same bar, at another size
+KEY = ("page", "workload", "system", "against", "against_workload", "against_n", "statistic", "minus", "minus_system")   # equal for one bar at several sizes
 
 
 def groups(judged, reasons):
-    """The sizes of each bar together that have the same reason, in order: (bars, reason)."""
+    """Groups the sizes of each bar that have the same reason, in order: (bars, reason)."""
     found = {}
     for bar in judged:
         reason = reason_for(bar, reasons)
-        key = tuple(str(bar.get(name)) for name in WHAT) + (limit_text(bar), id(reason))
+        key = tuple(str(bar.get(name)) for name in KEY) + (limit_text(bar), id(reason))
         found.setdefault(key, ([], reason))[0].append(bar)
     return list(found.values())
 
 
 def reason_for(bar, reasons):
-    """The first that says nothing else of the bar than the bar itself does."""
+    """The first reason that does not contradict the bar."""
     for reason in reasons:
-        if all(says(bar, name, value) for name, value in reason.items() if name not in ("was", "why")):
+        if all(agrees(bar, name, value) for name, value in reason.items() if name not in ("was", "why")):
             return reason
     return None
 
 
-def says(bar, name, value):
+def agrees(bar, name, value):
     own = bar.get(name)
     if isinstance(own, list):
         return value in own
@@ -56,31 +56,31 @@ def cells(group):
 
 def line(group, reason):
     bar = group[0]
-    sizes = ", ".join(f"{one['n']:,}" for one in group)
+    sizes = ", ".join(f"{sized['n']:,}" for sized in group)
     was, why = (reason or {}).get("was", ""), (reason or {}).get("why", "")
     return f"| {bar['page']}: {bar['workload']} | {bar['system']}{other_of(bar)} | {sizes} | {limit_text(bar)} | {cells(group)} | {was} | {why} |"
 
 
-def table(made, reasons):
-    """Its text, and the bars that are over without a reason."""
+def table(data, reasons):
+    """The text of the table, and the bars that are over without a reason."""
     lines, unexplained, held = [], [], 0
-    for page in made.pages:
-        for group, reason in groups(made.judged(page), reasons):
+    for page in data.pages:
+        for group, reason in groups(data.judged(page), reasons):
             missed = any(is_missed(bar) for bar in group)
             held += sum(bar["verdict"] == "ok" for bar in group)
             if missed and not reason:
                 unexplained.append(f"{group[0]['page']}: {group[0]['workload']}, {group[0]['of']}")
             if missed or reason:
                 lines.append(line(group, reason))
-    every = sum(bar["outcome"] is not None for page in made.pages for bar in made.judged(page))
-    head = [f"{held} of {every} bars that were measured are held. {about(made)}", "",
+    measured = sum(bar["outcome"] is not None for page in data.pages for bar in data.judged(page))
+    head = [f"{held} of {measured} measured bars are held. {about(data)}", "",
             "| row | hocket / other | n | aim | now | before | why, and what was tried |", "|---|---|---|---|---|---|---|"]
     return "\n".join(head + lines), unexplained
 
 
-def about(made):
+def about(data):
     return " ".join(dict.fromkeys(f"`{run['command']}` on {run['date']}: {run['machine']['processor']}; {run['machine']['C++']}."
-                                  for run in made.runs))
+                                  for run in data.runs))
 
 
 def main(arguments):

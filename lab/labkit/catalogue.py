@@ -1,4 +1,4 @@
-"""What is compared: the systems.json of each folder of lab/subjects, lab/pages.json, and the bars beside them."""
+"""The catalogue of the lab: the systems.json of each folder of lab/subjects, lab/pages.json, and lab/bars.json."""
 import fnmatch
 import json
 import os
@@ -17,25 +17,25 @@ class System:
         self.id = entry["id"]
         self.folder = folder   # its sources and their recipe
         self.kind = entry["kind"]
-        self.what = entry["what"]
+        self.description = entry["what"]
         self.workloads = entry["workloads"]
         self.needs = entry.get("needs")
         self.program = entry.get("program")
-        self.preload = entry.get("preload")   # a library, before the C library
-        self.python = entry.get("python", [])  # modules that its own Python imports
+        self.preload = entry.get("preload")   # a library that is loaded before the C library
+        self.python = entry.get("python", [])  # modules that the program's own Python imports
         self._entry = entry
         self.command = None   # set by builders: the program and its first arguments
 
     def refuses(self, n, full):
-        """Why this size is not measured, or None."""
-        at_most = self._entry.get("n_at_most_full" if full else "n_at_most")
-        if at_most is None or n <= at_most:
+        """The reason why this size is not measured, or None."""
+        limit = self._entry.get("n_at_most_full" if full else "n_at_most")
+        if limit is None or n <= limit:
             return None
-        return self._entry["n_at_most_because"] if not full else f"at most {at_most:,}"
+        return self._entry["n_at_most_because"] if not full else f"at most {limit:,}"
 
 
 def peers(lab=LAB):
-    """{folder: its systems.json}, hocket's first. Another commit may have had one file for all of them."""
+    """{folder: its systems.json}, hocket's first. An old commit may have one file for all systems."""
     files = sorted((lab / "subjects").glob("*/systems.json"), key=lambda file: (file.parent.name != "hocket", file))
     if not files:
         return {lab: {"systems": read("systems.json", lab)}}
@@ -53,7 +53,7 @@ def systems(patterns=None, lab=LAB):
 
 
 def more_workers(group):
-    """The sizes of a group that scales, beyond those that it names, as far as there are cores."""
+    """The further sizes of a group that scales, up to the number of cores."""
     if not group.get("scales"):
         return []
     last, available = group["sizes"][-1], len(os.sched_getaffinity(0))
@@ -61,7 +61,7 @@ def more_workers(group):
 
 
 def of_pages(systems, pages):
-    """Those of the systems that one of the pages measures."""
+    """The systems that at least one of the pages measures."""
     workloads = {group["workload"] for page in pages for group in page.groups}
     return [system for system in systems if workloads & set(system.workloads)]
 
@@ -72,8 +72,8 @@ class Page:
         self.title = entry["title"]
         self.about = entry["about"]
         self.groups = entry["groups"]
-        self.seconds = entry.get("seconds", 0)            # that its repetitions may take, if more than usual
-        self.tells_workers = entry.get("workers", False)  # its first line says on how many it was measured
+        self.seconds = entry.get("seconds", 0)            # the time of its repetitions, if it is longer than usual
+        self.has_worker_count = entry.get("workers", False)  # its heading has the number of workers
 
     def sizes(self, group, mode):
         if mode == "smoke":
@@ -86,7 +86,7 @@ class Page:
 
 
 def pages(names=None):
-    """The pages of these names; without one, or with the name "all", every page."""
+    """The pages of these names; every page without names, or with the name "all"."""
     everything = read("pages.json")
     for name in names or []:
         if name == "portability":
@@ -94,14 +94,14 @@ def pages(names=None):
         if name not in everything and name != "all":
             raise SystemExit(f"no page named {name}; there are: {', '.join(everything)}, or all of them: all")
     metrics = [metric["id"] for page in everything.values() for group in page["groups"] for metric in group["metrics"]]
-    assert len(metrics) == len(set(metrics)), "the id of a metric tells its page, too"
+    assert len(metrics) == len(set(metrics)), "the id of a metric is unique over all pages"
     return [Page(name, entry) for name, entry in everything.items() if not names or name in names or "all" in names]
 
 
 def numbered(n, group):
-    """A size in words: a group may say of what it is the number."""
-    things = group.get("n_is", "coroutines")
-    return f"{n:,} {things if n != 1 else things[:-1]}"
+    """A size in words: a group may name the things that it counts."""
+    noun = group.get("n_is", "coroutines")
+    return f"{n:,} {noun if n != 1 else noun[:-1]}"
 
 
 def is_higher_better(metric):
@@ -109,7 +109,7 @@ def is_higher_better(metric):
 
 
 def bars(pages, mode):
-    """The bars of these pages. One that names no size is one for each size of its workload, from `from_n` on."""
+    """The bars of these pages. A bar without a size becomes a bar for each size of its workload, from `from_n` on."""
     sizes = {metric["id"]: [size["n"] for size in page.sizes(group, mode)]
              for page in pages for group, metric in page.metrics()}
     return [{**bar, "n": n} for bar in read("bars.json") for n in

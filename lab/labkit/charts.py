@@ -1,5 +1,5 @@
-"""Charts as inline SVG, on logarithmic axes: one horizontal bar a system, with the range of the runs; or, over many
-sizes, one curve a system."""
+"""Charts as inline SVG, on logarithmic axes: a horizontal bar for each system, with the range of the runs; or, over many
+sizes, a curve for each system."""
 import html
 import math
 
@@ -45,13 +45,13 @@ def bar(axis, row, index, figures, kind, text_of):
     y = TOP + index * ROW
     x, low, high = (axis.at(row[s]) for s in ("median", "min", "max"))
     middle = y + ROW / 2
-    said = (f"{row['system']}: median {number(row['median'])} {row['unit']}, "
-            f"{number(row['min'])} to {number(row['max'])} in {row['runs']} runs")
-    said += "".join(f"; published in document {f['document']}: {text_of(f)} {f['unit']}" for f in figures)
+    tooltip = (f"{row['system']}: median {number(row['median'])} {row['unit']}, "
+               f"{number(row['min'])} to {number(row['max'])} in {row['runs']} runs")
+    tooltip += "".join(f"; published in document {f['document']}: {text_of(f)} {f['unit']}" for f in figures)
     marks = "".join(f'<path class="published" d="M{axis.at(f["value"]):.1f} {middle - 5} l5 5 l-5 5 l-5 -5 z"/>'
                     for f in figures)
     end = max([x, high] + [axis.at(f["value"]) + 5 for f in figures])
-    return (f'<g><title>{html.escape(said)}</title>'
+    return (f'<g><title>{html.escape(tooltip)}</title>'
             f'<rect class="hit" x="0" y="{y}" width="{WIDTH}" height="{ROW}"/>'
             f'<text class="name" x="{LABEL - 8}" y="{middle + 4}">{html.escape(row["system"])}</text>'
             f'<rect class="bar {kind}" x="{LABEL}" y="{y + 3}" width="{max(x - LABEL, 1):.1f}" height="{ROW - 6}"/>'
@@ -76,7 +76,7 @@ WIDE, HIGH, LEFT, NAMES, LINE = 880, 460, 46, 250, 13
 
 def curves(caption, series):
     """series: (name, CSS class, [(n, value)]), each a curve with its name at its right end."""
-    series = [one for one in series if one[2]]
+    series = [(name, kind, points) for name, kind, points in series if points]
     across = Axis([n for _, _, points in series for n, _ in points])
     up = Axis([value for _, _, points in series for _, value in points])
     height = max(HIGH, LINE * len(series) + TOP + BOTTOM)
@@ -91,7 +91,7 @@ def curves(caption, series):
     lines += "".join(f'<text class="tick" x="{place(n, 1)[0]:.1f}" y="{height - 8}">{tick(n)}</text>'
                      for n in across.decades())
     ends = spread([place(*points[-1])[1] for _, _, points in series], TOP + LINE, height - BOTTOM)
-    drawn = "".join(curve(one, [place(*point) for point in one[2]], end) for one, end in zip(series, ends))
+    drawn = "".join(curve(name, kind, points, [place(*point) for point in points], end) for (name, kind, points), end in zip(series, ends))
     return (f'<figure class="broad"><figcaption>{html.escape(caption)}</figcaption>'
             f'<svg viewBox="0 0 {WIDE} {height}" role="img" aria-label="{html.escape(caption)}">{lines}{drawn}</svg></figure>')
 
@@ -100,13 +100,13 @@ def share(axis, value):
     return (math.log10(max(value, 10.0 ** axis.low)) - axis.low) / (axis.high - axis.low)
 
 
-def spread(wanted, low, high):
-    """Places for names, each as near as can be to where it is wanted, and a line below the one above."""
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    places = [0.0] * len(wanted)
+def spread(ideal, low, high):
+    """The places of names: each as near as possible to its ideal place, and at least a line below the name above."""
+    order = sorted(range(len(ideal)), key=lambda i: ideal[i])
+    places = [0.0] * len(ideal)
     at = low - LINE
     for i in order:
-        at = places[i] = max(wanted[i], at + LINE)
+        at = places[i] = max(ideal[i], at + LINE)
     limit = high
     for i in reversed(order):
         places[i] = min(places[i], limit)
@@ -114,13 +114,12 @@ def spread(wanted, low, high):
     return places
 
 
-def curve(one, places, end):
-    name, kind, points = one
+def curve(name, kind, points, places, end):
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    said = html.escape(f"{name}: " + ", ".join(f"{number(value)} at {n:,}" for n, value in points))
+    tooltip = html.escape(f"{name}: " + ", ".join(f"{number(value)} at {n:,}" for n, value in points))
     x, y = places[-1]
     dots = "".join(f'<circle class="dot {kind}" cx="{cx:.1f}" cy="{cy:.1f}" r="2.5"/>' for cx, cy in places)
     label = WIDE - NAMES + 24
-    return (f'<g><title>{said}</title><polyline class="curve {kind}" points="{path}"/>{dots}'
+    return (f'<g><title>{tooltip}</title><polyline class="curve {kind}" points="{path}"/>{dots}'
             f'<line class="lead" x1="{x + 4:.1f}" y1="{y:.1f}" x2="{label - 4}" y2="{end:.1f}"/>'
             f'<text class="end {kind}" x="{label}" y="{end + 4:.1f}">{html.escape(name)}</text></g>')

@@ -1,11 +1,9 @@
-"""Questions that the terminal table and the page ask of the results."""
-
-
+"""Queries of the results, for the terminal tables and the page."""
 import statistics
 
 
 def paired(mine, base):
-    """The median of the ratios of each repetition; None without one that both have. Rows of a group that is paired."""
+    """The median of the ratios of each repetition; None without a common repetition. For rows of a paired group."""
     ratios = [value / base["by_run"][run] for run, value in mine["by_run"].items() if base["by_run"].get(run)]
     return statistics.median(ratios) if ratios else None
 
@@ -13,7 +11,7 @@ def paired(mine, base):
 class Results:
     def __init__(self, rows, absent=()):
         self.rows = rows
-        self.absent = set(absent)   # (workload, system, n) that the machine has no count of
+        self.absent = set(absent)   # (workload, system, n) that the machine cannot count
         self._at = {(r["workload"], r["system"], r["n"]): r for r in rows}
 
     def get(self, workload, system, n):
@@ -38,18 +36,18 @@ class Results:
 
 
 def judge(bar, results):
-    """A bar with what was measured.
+    """Returns the bar with its measured outcome.
 
-    {"against": [...], "statistic", "at_most"}: a ratio of hocket's median; of several systems the lowest figure counts.
-    {"against": [...], "statistic", "at_least"}: the same where more is better; of several systems the highest counts.
+    {"against": [...], "statistic", "at_most"}: a ratio of hocket's median to the lowest figure of these systems.
+    {"against": [...], "statistic", "at_least"}: the same if more is better: to the highest figure.
     {"limit", "unit"} and perhaps {"minus": workload} or {"minus_system": system}: hocket's median itself, less its median of
-    that other workload, or that other system's median.
+    the other workload, or less the median of the other system.
 
     `statistic` is "paired" in a paired group: the outcome is the median of the ratios of each repetition. Of several
     systems the one with hocket's worst ratio counts.
 
-    "against": "others" names all that are not hocket's; "against_n" is their size, where it is another one, and
-    "against_workload" their workload.
+    "against": "others" names all systems except hocket's. "against_n" is their size and "against_workload" their workload,
+    if they differ from the bar's.
     """
     median = median_of(results, bar["workload"], bar)
     judged = dict(bar, measured=median, reference=None, outcome=None, verdict="not measured")
@@ -128,7 +126,7 @@ def number(value):
 
 
 def exact_ratio(value):
-    """Of a pair: a few per cent are what it is about."""
+    """For pairs, where a few per cent matter."""
     return "" if value is None else f"x{value:.3f}"
 
 

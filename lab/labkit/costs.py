@@ -1,6 +1,6 @@
 """`./dev lab costs`: the table of docs/performance.md, from the last report.json and the recorded counts of instructions.
 
-lab/costs.json says which constructs, and where their figures are: a row of the report, a count of tests/counts, or both.
+lab/costs.json lists the constructs and the sources of their figures: a row of the report, a count of tests/counts, or both.
 """
 import json
 
@@ -14,30 +14,30 @@ COUNTS = builders.ROOT / "tests/counts/recorded.json"
 BEGIN, END = "<!-- ./dev lab costs writes what follows -->", "<!-- end of the table -->"
 
 
-def measured(made, row):
-    """Its median and unit; None if the report does not have it."""
+def measured(data, row):
+    """The median and unit of a row; None if the report does not have it."""
     if "workload" not in row:
         return ""
-    found = made.results.get(row["workload"], row["system"], row["n"])
-    return f"{number(found['median'])} {made.metric(row['workload'])['unit']}" if found else None
+    found = data.results.get(row["workload"], row["system"], row["n"])
+    return f"{number(found['median'])} {data.metric(row['workload'])['unit']}" if found else None
 
 
 def counted(counts, row):
     return f"{counts['instructions'][row['count']]:,.0f}" if "count" in row else ""
 
 
-def table(made, counts, rows):
-    """Its text, and the rows that the report does not have."""
+def table(data, counts, rows):
+    """The text of the table, and the rows that the report does not have."""
     lines, missing = [], []
     for row in rows:
         if "heading" in row:
             lines.append(f"| **{row['heading']}** | | |")
             continue
-        value = measured(made, row)
+        value = measured(data, row)
         if value is None:
             missing.append(row["title"])
         lines.append(f"| {row['title']} | {value or ''} | {counted(counts, row)} |")
-    head = [f"Medians of {about(made)} Instructions: g++ 12, -O2, x86-64, the release's checks (`tests/counts`).", "",
+    head = [f"Medians of {about(data)} Instructions: g++ 12, -O2, x86-64, the release's checks (`tests/counts`).", "",
             "| construct | time or bytes | instructions |", "|---|---|---|"]
     return "\n".join(head + lines), missing
 

@@ -1,21 +1,22 @@
-"""The five source documents: every table of theirs, row by row, with what each has published and what stands for it here.
+"""The five source documents: each table, row by row, with the published figures and their counterparts in the lab.
 
-lab/documents/<number>.json has the tables. A cell is described by its table, its column, its row and its own entry; what
-comes later in this order replaces what comes before:
+lab/documents/<number>.json has the tables. The attributes of a cell are those of its table, its column, its row and its
+own entry. A later one in this order replaces an earlier one:
   figures    of a row: as printed, one for each column; null where the document has none
   workload   the metric that measures it here, or several; "instead" replaces some of them in a row
-  n          the size here. With "condition" the document states no size: the figure is on no page, only in its table
+  n          the size here. With "condition" the document has no size: then the figure is only in its table, on no page
   here       the lab's subjects of the same system
   ours       hocket's subjects for the same measurement
   reason     why the same system cannot be had here: a word of reasons.json
-  page, command   where it is measured, if not by a subject
-  ratio_to   the figure is a ratio: so many times as fast as that subject
+  page, command   the page or command that measures it, if no subject does
+  ratio_to   the figure is a ratio: the speed relative to that subject
 A column or row with "as" repeats figures of another table, which the document prints twice.
 """
 import functools
 
 from . import figures
 from .catalogue import LAB, read
+
 
 def listed(value):
     return [] if value is None else value if isinstance(value, list) else [value]
@@ -29,7 +30,7 @@ class Cell:
         self.system = attributes.get("system", "")
         self.n = attributes.get("n")
         self.unit = attributes.get("unit", "")
-        self.here = attributes.get("here", [])
+        self.subjects = attributes.get("here", [])
         self.ours = attributes.get("ours", [])
         self.page = attributes.get("page")
         self.command = attributes.get("command")
@@ -45,15 +46,15 @@ class Cell:
         remarks = [figure.get("remark"), attributes.get("remark")]
         about = {"document": self.table.document.number, "system": self.system, "unit": self.unit, "condition": self.condition,
                  "n": None if self.condition else self.n, "remark": ", ".join(filter(None, remarks))}
-        beside = self.here or (self.ours if self.table.puts_ours_beside else [])
+        beside = self.subjects or (self.ours if self.table.puts_ours_beside else [])
         return {**figure, **{name: value for name, value in about.items() if value not in (None, "")}, "beside": beside}
 
     def why(self):
-        """Why the document's own system is not measured here, or None."""
+        """The reason why the document's own system is not measured here, or None."""
         return reasons()[self.reason] if self.reason else None
 
     def is_accounted_for(self):
-        return bool(self.here or self.page or self.command or self.reason)
+        return bool(self.subjects or self.page or self.command or self.reason)
 
 
 class Table:
@@ -73,7 +74,7 @@ class Table:
 
     @functools.cached_property
     def cells(self):
-        """A list for each row."""
+        """A list of cells for each row."""
         return [[self._cell(i, j) for j in range(len(self.columns))] for i in range(len(self.rows))]
 
     def _cell(self, i, j):
@@ -129,12 +130,12 @@ def reasons():
 
 
 def shortened(value):
-    """Five digits tell enough, and of integers all."""
+    """Five digits are enough; integers have all of theirs."""
     return f"{value if isinstance(value, int) else round(value) if value >= 1e4 else float(f'{value:.5g}'):,}"
 
 
 class Published:
-    """The documents' figures for the pages. They were measured elsewhere; nothing here compares them with ours."""
+    """The documents' figures for the pages. They were measured on other machines, so no code compares them with ours."""
 
     def __init__(self):
         self.documents = {document.number: document for document in documents()}
@@ -154,11 +155,11 @@ class Published:
         return [f for f in self.figures if system in f["beside"] and f["workload"] == workload and f.get("n") == n]
 
     def rows(self, workload, beside=None):
-        """{name: {n: figure}} of what stands beside that system, or of what is not measured here."""
+        """{name: {n: figure}} of the figures beside that system, or without one, of the systems that are not measured here."""
         rows = {}
         for f in self.figures:
-            is_wanted = beside in f["beside"] if beside else not f["beside"]
-            if f["workload"] == workload and "n" in f and is_wanted:
+            is_match = beside in f["beside"] if beside else not f["beside"]
+            if f["workload"] == workload and "n" in f and is_match:
                 rows.setdefault(f["system"], {})[f["n"]] = f
         return rows
 

@@ -1,4 +1,4 @@
-"""A part of a file that a command writes: what stands between two lines that mark it."""
+"""Rewrites the part of a file between two marking lines."""
 import re
 
 

@@ -1,12 +1,12 @@
-"""Runs the subjects in turn and gathers what they say.
+"""Runs the subjects in turn and gathers their results.
 
-One repetition runs every (system, size) once. The systems of one size run one after another; the next repetition begins
-with another size, and each size with another system. So what disturbs the machine for a while disturbs all systems
-alike, and ratios hold although absolute figures move. All subjects run on one core (a group or one of its sizes may ask
-for more), and the driver leaves it to them.
+A repetition runs every (system, size) once. The systems of one size run one after another. The next repetition begins
+with another size, and each size with another system. So a temporary disturbance of the machine affects all systems alike,
+and ratios hold although absolute figures move. All subjects run on one core (a group or a size may need more), and the
+lab does not use that core.
 
-In a group that is "paired", a ratio is made in each repetition, and the median of these ratios counts. The page `net`
-needs that: it measures the kernel, which everything else on the machine uses, too.
+In a "paired" group each repetition has a ratio, and the median of these ratios counts. The page `net` needs this: it
+measures the kernel, which all other programs of the machine use, too.
 """
 import collections
 import itertools
@@ -30,11 +30,11 @@ SETTINGS = {
     "full": Settings(runs=3, budget_ms=60, deadline=None, timeout=600),
 }
 
-TIME_UP = "the time was up before the last repetition"   # why a run is cut short
+TIME_UP = "the time was up before the last repetition"   # a reason for a run that was cut short
 INTERRUPTED = "it was interrupted"
 
 FULL_PAIRS = 9           # repetitions of a paired group in a full run
-BYTES_EACH = 12 * 1024   # room to ask for per coroutine before a large size is tried: three pages
+BYTES_EACH = 12 * 1024   # free memory for each coroutine of a large size: three pages
 
 
 def memory_available():
@@ -45,7 +45,7 @@ def memory_available():
     return 0
 
 
-def memory_refuses(n):
+def memory_shortage(n):
     need = n * BYTES_EACH
     if n < 100000 or need < memory_available():
         return None
@@ -56,14 +56,14 @@ def cores(group, size):
     return size.get("cores", group.get("cores", 1))
 
 
-def runs_of(group, mode, asked=None):
-    """How many repetitions a group has. Pairs of a full run need more of them; some groups need fewer than others."""
-    runs = asked or (FULL_PAIRS if mode == "full" and group.get("paired") else SETTINGS[mode].runs)
+def runs_of(group, mode, requested=None):
+    """The number of repetitions of a group. Pairs of a full run need more; some groups need fewer."""
+    runs = requested or (FULL_PAIRS if mode == "full" and group.get("paired") else SETTINGS[mode].runs)
     return min(runs, group.get("runs", runs))
 
 
 def in_turn(jobs, run, runs):
-    """The order of one repetition: jobs of one table and size stay together, and begin with another one each time."""
+    """The order of a repetition: jobs of one table and size are adjacent, and begin with another job each time."""
     blocks = [list(block) for _, block in itertools.groupby(jobs, lambda job: (id(job.group), job.size["n"]))]
     shift = run * max(1, len(blocks) // max(1, runs))
     blocks = blocks[shift % max(1, len(blocks)):] + blocks[:shift % max(1, len(blocks))]
@@ -75,8 +75,8 @@ class Malformed(Exception):
 
 
 def parse(text, readings, system, group, n, all_metrics=True):
-    """The values that a subject printed, {workload: value}, with what was read of it; or why it skips this size. Without
-    `all_metrics` it may print others, as that of another commit does."""
+    """({workload: value}, None): the values that a subject printed, and its readings; or ({}, reason), if it skips this size.
+    Without `all_metrics` it may print other metrics, as a subject of another commit does."""
     units = {metric["id"]: metric["unit"] for metric in group["metrics"]}
     values = {name: value for name, value in readings.items() if name in units}
     if len(values) != len(readings):
@@ -112,19 +112,19 @@ class Measurement:
         self.pages = pages
         self.mode = mode
         self.settings = SETTINGS[mode]
-        self.asked = runs
+        self.requested_runs = runs
         self.runs = max((runs_of(group, mode, runs) for page in pages for group in page.groups), default=1)
         self.deadline = None if runs or not self.settings.deadline else max(
             self.settings.deadline, *(page.seconds for page in pages), 0)
         self.cores = sorted(os.sched_getaffinity(0), reverse=True)
-        self.net_load = None                          # the program that the page `net` measures with
+        self.net_load = None                          # the program that loads the servers of the page `net`
         self.values = collections.defaultdict(dict)   # (metric, system, n) -> {run: value}
-        self.absent = set()                           # (metric, system, n) that this machine has no count of
+        self.absent = set()                           # (metric, system, n) that this machine cannot count
         self.skipped = {}                             # (system, workload, n) -> reason
         self.failed = {}                              # (system, workload, n) -> reason
-        self.remarks = []                             # what was measured with less than was asked for
+        self.remarks = []                             # measurements with fewer connections than requested
         self.jobs = self._plan(systems, mode)
-        self.cut_short = None                         # why there are fewer repetitions than were meant
+        self.cut_short = None                         # the reason for missing repetitions
 
     def _plan(self, systems, mode):
         jobs = []
@@ -135,16 +135,16 @@ class Measurement:
                     for system in systems:
                         if group["workload"] not in system.workloads or not system.command:
                             continue
-                        reason = (system.refuses(size["n"], mode == "full") or memory_refuses(size["n"])
-                                  or self._cores_refuse(cores(group, size)))
+                        reason = (system.refuses(size["n"], mode == "full") or memory_shortage(size["n"])
+                                  or self._core_shortage(cores(group, size)))
                         if reason:
                             self.skipped[system.id, group["workload"], size["n"]] = reason
                         else:
                             jobs.append(Job(system, group, size))
         return jobs
 
-    def _cores_refuse(self, wanted):
-        return None if wanted <= len(self.cores) else f"needs {wanted} cores"
+    def _core_shortage(self, count):
+        return None if count <= len(self.cores) else f"needs {count} cores"
 
     def leave_out(self, missing):
         """Skips the programs that need these servers, {server: reason}."""
@@ -153,7 +153,7 @@ class Measurement:
                 self.skipped[job.system.id, job.group["workload"], job.size["n"]] = reason
 
     def run(self):
-        """Returns after how many seconds. Whoever interrupts it keeps what there is."""
+        """Returns the duration in seconds. An interrupted run keeps its results."""
         begin = time.monotonic()
         progress = Progress(len(self.jobs), self.runs)
         try:
@@ -171,7 +171,7 @@ class Measurement:
                 self.cut_short = TIME_UP
                 return
             for i, job in enumerate(in_turn(self.jobs, run, self.runs)):
-                if run >= runs_of(job.group, self.mode, self.asked):
+                if run >= runs_of(job.group, self.mode, self.requested_runs):
                     continue
                 if self.deadline and run and time.monotonic() - begin > self.deadline:
                     self.cut_short = TIME_UP
@@ -199,8 +199,8 @@ class Measurement:
                 self.values[cell][run] = value
 
     def call(self, job, all_metrics=True):
-        """One run of a program: the values that it printed, and why it skips this size, or None. A value that this
-        machine cannot count is None."""
+        """Runs a program. Returns its values, and the reason why it skips this size, or None. A value that this machine
+        cannot count is None."""
         if "load" in job.group:
             return net.call(job, self.net_load, self.cores, self.settings.timeout, self.mode == "full")
         command = [*job.system.command, job.group["workload"], str(job.size["n"]), str(job.size["stack"]),
@@ -209,8 +209,8 @@ class Measurement:
         if done.timed_out:
             raise Malformed(f"no end within {self.settings.timeout} s")
         if done.status != 0:
-            said = (done.errors.strip().splitlines() or ["no message"])[-1]
-            raise Malformed(f"exit status {done.status}: {said[:160]}")
+            message = (done.errors.strip().splitlines() or ["no message"])[-1]
+            raise Malformed(f"exit status {done.status}: {message[:160]}")
         return parse(done.output, done.readings, job.system.id, job.group, job.size["n"], all_metrics)
 
     def results(self):
@@ -231,7 +231,7 @@ class Measurement:
 
 
 class Progress:
-    """One line that is written over, or, where that cannot be, one line a repetition."""
+    """A line that is overwritten; if the output is no terminal, a line for each repetition."""
 
     def __init__(self, jobs, runs):
         self.jobs, self.runs = jobs, runs

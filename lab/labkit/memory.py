@@ -1,8 +1,8 @@
-"""What a process holds in memory, read from outside when it says so: one instrument for every language.
+"""The memory of a process, read from outside at its request: one instrument for every language.
 
-Counted is all that grows with the coroutines: anonymous resident pages, page tables, and for each thread a kernel stack,
-which no figure of the process has. Not counted: pages of files, which others share, and the kernel's own structures for
-threads and mappings.
+Counted: anonymous resident pages, page tables, and for each thread a kernel stack, which no figure of the process
+contains. They grow with the coroutines. Not counted: pages of files, which processes share, and the kernel's own
+structures for threads and mappings.
 """
 import pathlib
 
@@ -18,7 +18,7 @@ def field(path, name):
 
 
 def kernel_stack():
-    """Bytes of one thread's kernel stack: those of the whole machine through its threads; 0 where that cannot be had."""
+    """Bytes of a thread's kernel stack: the kernel stacks of the machine divided by its threads; 0 if they are unknown."""
     try:
         threads = int(pathlib.Path("/proc/loadavg").read_text(encoding="ascii").split()[3].split("/")[1])
         return field("/proc/meminfo", "KernelStack") / threads
@@ -31,12 +31,12 @@ def beside_pages(status):
 
 
 def live(pid):
-    """MiB now. Exact: the counters of /proc/*/status lag behind."""
+    """The present size in MiB, from smaps_rollup: the counters of /proc/*/status lag behind."""
     return (field(f"/proc/{pid}/smaps_rollup", "Anonymous") + beside_pages(f"/proc/{pid}/status")) / MIB
 
 
 def peak(pid):
-    """MiB, the most so far: the peak of resident pages, less the pages of files that there are now."""
+    """The greatest size so far in MiB: the peak of resident pages, less the present pages of files."""
     status = f"/proc/{pid}/status"
     pages = field(status, "VmHWM") - field(status, "RssFile") - field(status, "RssShmem")
     return max(live(pid), (pages + beside_pages(status)) / MIB)

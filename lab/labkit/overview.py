@@ -1,8 +1,8 @@
-"""The ten rows of lab/overview.json, which compare hocket with the systems that readers know: README's table, and
-the first thing in report.html.
+"""The ten rows of lab/overview.json, which compare hocket with well-known systems: the table of README, and the first
+table of report.html.
 
 A cell names a subject. {"system": ..., "as": ...} is the subject of another project, and its figure has that name;
-{"none": ...} says why a system has no such thing.
+{"none": ...} has the reason why a system has no figure.
 """
 import json
 
@@ -44,7 +44,7 @@ def lines(results):
 
 
 def compile_text(results):
-    """What it takes to compile the server, in a sentence; empty if it was not measured."""
+    """A sentence with the costs of compiling the server; empty if they were not measured."""
     entry = read("overview.json")["compile"]
     own, other = (figures(results, entry["metrics"], entry[name], entry["n"]) for name in ("hocket", "Asio"))
     if own is None or other is None:
@@ -59,7 +59,7 @@ def source_text(run):
 
 
 def table(run):
-    """In Markdown."""
+    """The table in Markdown."""
     results, columns = Results(run["rows"]), read("overview.json")["columns"]
     text = ["| | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
     rows = lines(results)

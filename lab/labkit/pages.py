@@ -13,12 +13,12 @@ def anchor(metric):
 
 
 def figure_text(figures, with_document=True):
-    """Published figures of one cell, each with its document; the tooltip tells under which name and condition."""
-    return "; ".join(f'<span title="{escape(told(f))}">{escape(Published.text(f))}'
+    """The published figures of a cell, each with its document; the tooltip has the name and the condition."""
+    return "; ".join(f'<span title="{escape(tooltip(f))}">{escape(Published.text(f))}'
                      f'{" (" + f["document"] + ")" if with_document else ""}</span>' for f in figures)
 
 
-def told(figure):
+def tooltip(figure):
     return ", ".join(filter(None, [f"published: {figure['system']}", figure.get("condition"), figure.get("remark")]))
 
 

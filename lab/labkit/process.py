@@ -1,5 +1,5 @@
-"""Calls a subject. A line of its output that is the name of a reading (memory.py) asks for that reading of it now; the
-subject waits for a line in answer. So a reading is taken at a place of the subject's choice, by the lab."""
+"""Calls a subject. If the subject prints the name of a reading (memory.py), the lab takes that reading of it, and the subject
+waits for a line. So the subject chooses the moment of a reading, and the lab reads."""
 import collections
 import os
 import subprocess
@@ -25,7 +25,7 @@ def call(command, cores, timeout):
             raise
         finally:
             timer.cancel()
-            timer.join()   # no thread while the next process is made
+            timer.join()   # no thread runs while the next process is forked
         errors.seek(0)
         return Called(process.returncode, output, errors.read(), readings, late.is_set())
 
@@ -43,5 +43,5 @@ def listen(process):
                 process.stdin.write("\n")
                 process.stdin.flush()
             except OSError:
-                process.kill()   # its status tells that it has not come to its end
+                process.kill()   # its exit status then shows that it was killed
     return "".join(lines), readings

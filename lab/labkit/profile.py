@@ -1,11 +1,9 @@
-"""`./dev lab profile switch` and `./dev lab profile task`: which functions a switch is made of, beside document 003's
-two lists.
+"""`./dev lab profile switch` and `./dev lab profile task`: the functions of a switch, beside document 003's two lists.
 
-The subject runs twice under callgrind, the second time for longer. What the second run has more is switches and nothing
-else: creation, calibration and the end are in both. An instruction counts for the innermost function of hocket's or the
-lab's that it comes from, be it in line or not; so the subject is built with debug information, which changes no
-instruction. The shares are of instructions; document 003's are samples of the processor's clock, where a miss of the
-cache counts, too.
+The subject runs twice under callgrind, the second time for longer. The difference of the two runs is switches alone:
+creation, calibration and the end are in both. An instruction counts for the innermost function of hocket or of the lab,
+inlined or not. So the subject is built with debug information, which changes no instruction. The shares are shares of
+instructions; document 003's are samples of the processor's clock, in which cache misses count, too.
 """
 import argparse
 import collections
@@ -17,21 +15,21 @@ import tempfile
 
 from . import builders, catalogue, documents
 
-# What is measured, and the list of document 003 that stands beside it.
+# The measured system, and its list in document 003.
 PROFILES = {"switch": ("hocket-coroutine", "profile-switch"), "task": ("hocket-fiber", "profile-task")}
 N, STACK = 1000, 65536
 BUDGETS = (200, 3000)   # milliseconds of the emulated program, of each phase
-LEAST = 0.005           # a function of a smaller share is summed up with others
+MIN_SHARE = 0.005       # functions with a smaller share are summed up
 
 
 def arguments(words):
     parser = argparse.ArgumentParser(prog="./dev lab profile", description=__doc__.split("\n\n")[0])
-    parser.add_argument("what", choices=PROFILES, help="a switch of raw coroutines, or of fibers that a loop runs")
+    parser.add_argument("profile", choices=PROFILES, help="a switch of raw coroutines, or of fibers that a loop runs")
     return parser.parse_args(words)
 
 
 def costs(dump):
-    """{(object, address): instructions} from the text of callgrind's file, without what called functions cost."""
+    """{(object, address): instructions} from the text of callgrind's file, without the costs of called functions."""
     found, objects, object_, called = collections.Counter(), {}, None, False
     for line in dump.splitlines():
         if named := re.match(r"c?ob=\((\d+)\)(?: (.*))?$", line):
@@ -54,11 +52,11 @@ def run(program, arguments, budget):
 
 
 def function_at(program, addresses):
-    """{address: function}: the innermost one of ours, in line or not."""
-    asked = "\n".join(hex(address) for address in addresses)
-    said = builders.quietly(["addr2line", "-e", program, "-f", "-i", "-C", "-a"], input=asked)
+    """{address: function}: the innermost function of ours, inlined or not."""
+    lines_of_addresses = "\n".join(hex(address) for address in addresses)
+    output = builders.quietly(["addr2line", "-e", program, "-f", "-i", "-C", "-a"], input=lines_of_addresses)
     found, address = {}, None
-    lines = iter(said.splitlines())
+    lines = iter(output.splitlines())
     for line in lines:
         if re.match(r"0x[0-9a-f]+$", line):
             address = int(line, 16)
@@ -79,13 +77,13 @@ def functions(program, found):
 
 
 def shares(fewer, more):
-    """[(function, share)] of what the longer run has more, the largest first; and what small ones have together."""
+    """[(function, share)] of the difference of the runs, the largest first; and the sum of the small shares."""
     difference = {name: cost - fewer.get(name, 0) for name, cost in more.items() if cost > fewer.get(name, 0)}
     total = sum(difference.values())
     if total == 0:
         raise SystemExit("lab: the longer run has done no more than the shorter one")
     ordered = sorted(difference.items(), key=lambda item: -item[1])
-    large = [(name, cost / total) for name, cost in ordered if cost / total >= LEAST]
+    large = [(name, cost / total) for name, cost in ordered if cost / total >= MIN_SHARE]
     return large, 1 - sum(share for _, share in large)
 
 
@@ -99,13 +97,13 @@ def short(name):
 
 def published(table_id):
     """[(function, per cent)] of document 003."""
-    document = next(one for one in documents.documents() if one.number == "003")
-    table = next(one for one in document.tables if one.id == table_id)
+    document = next(document for document in documents.documents() if document.number == "003")
+    table = next(table for table in document.tables if table.id == table_id)
     return [(row["name"], row["figures"][-1]) for row in table.rows if row["figures"][-1] != "0.00%"]
 
 
-def told(what, system, large, rest, beside):
-    lines = [f"{system}, {what}: share of instructions, of each function itself", ""]
+def profile_text(profile, system, large, rest, beside):
+    lines = [f"{system}, {profile}: share of instructions, of each function itself", ""]
     lines += [f"  {100 * share:6.2f}%  {name}" for name, share in large]
     lines += [f"  {100 * rest:6.2f}%  all others", "", "document 003, libcopp 2017: share of samples (perf, cpu-clock), likewise", ""]
     lines += [f"  {percent:>7}  {name}" for name, percent in beside]
@@ -113,7 +111,7 @@ def told(what, system, large, rest, beside):
 
 
 def build_for(system):
-    """With debug information, and not relocated, so that an address in the file is one in the process."""
+    """Builds with debug information, and without relocation: an address in the file is the address in the process."""
     build = builders.ROOT / "build/profile"
     flags = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -g -DNDEBUG", "-DCMAKE_EXE_LINKER_FLAGS=-no-pie",
              "-DHOCKET_TESTS=OFF"]
@@ -129,7 +127,7 @@ def expect_tools():
 
 
 def measure(name):
-    """(shares, what small functions have together) of this system."""
+    """(shares, the sum of small shares) of this system."""
     expect_tools()
     system, = catalogue.systems([name])
     program, *first = builders.recipe_of(system.folder).command(build_for(system), system)
@@ -137,7 +135,7 @@ def measure(name):
 
 
 def beside(pages):
-    """{table of document 003: its profile here}, if the page with what they profile is one of the pages."""
+    """{table of document 003: its profile here}, if the pages include `switch`."""
     if "switch" not in [page.name for page in pages]:
         return {}
     return {table: measured_or_reason(name) for name, table in PROFILES.values()}
@@ -153,9 +151,9 @@ def measured_or_reason(name):
 
 def main(words):
     options = arguments(words)
-    name, table = PROFILES[options.what]
+    name, table = PROFILES[options.profile]
     try:
-        print(told(options.what, name, *measure(name), published(table)))
+        print(profile_text(options.profile, name, *measure(name), published(table)))
     except builders.Missing as reason:
         raise SystemExit(f"lab: {name}: {reason}")
     return 0

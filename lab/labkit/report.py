@@ -1,4 +1,4 @@
-"""A report: what report.json holds, of one run or of several, and what the renderings ask of it."""
+"""A report: the content of report.json of one run or of several, with the queries of the renderers."""
 import argparse
 import datetime
 import json
@@ -7,33 +7,33 @@ import pathlib
 from . import catalogue, compare, documents, machine
 from .measure import runs_of
 
-# What a run says beside its rows; a report.json that was written before it had all of them still renders.
-LACKING = {"mode": "default", "seconds": 0, "programs": 0, "cores": 1, "cut short": None, "skipped systems": {}, "skipped": [], "failed": [],
+# The fields of a run beside its rows. They complete an old report.json without some of them.
+DEFAULTS = {"mode": "default", "seconds": 0, "programs": 0, "cores": 1, "cut short": None, "skipped systems": {}, "skipped": [], "failed": [],
            "fewer": [], "not to be had": [], "profiles": {}}
 
 
 def gather(measurement, skipped_systems, build, command):
-    """Measures, and returns what report.json holds."""
+    """Measures, and returns the content of report.json."""
     about = {"command": command, "date": datetime.date.today().isoformat(), "mode": measurement.mode,
              "machine": machine.describe(build, measurement.cores[0]), "cores": len(measurement.cores)}
     seconds = measurement.run()
     return {**about, "seconds": round(seconds), "programs": calls(measurement), "cut short": measurement.cut_short,
             "pages": [page.name for page in measurement.pages], "skipped systems": skipped_systems,
-            "skipped": told(measurement.skipped), "failed": told(measurement.failed), "fewer": measurement.remarks,
+            "skipped": reason_rows(measurement.skipped), "failed": reason_rows(measurement.failed), "fewer": measurement.remarks,
             "not to be had": [dict(zip(("workload", "system", "n"), cell)) for cell in sorted(measurement.absent)],
             "rows": measurement.results()}
 
 
 def calls(measurement):
-    """How often it calls a program."""
-    return sum(runs_of(job.group, measurement.mode, measurement.asked) for job in measurement.jobs)
+    """The number of calls of programs."""
+    return sum(runs_of(job.group, measurement.mode, measurement.requested_runs) for job in measurement.jobs)
 
 
-SECONDS_EACH = 0.7   # that a program of a full run takes on a guest with two cores, where there was no such run before
+SECONDS_EACH = 0.7   # of a program of a full run on a guest with two cores, if there is no earlier run
 
 
 def expected(measurement, before):
-    """How long it will take, by the last run of its kind here, if there was one."""
+    """A line with the expected duration, by the last run of its kind here, if there was one."""
     each, source = SECONDS_EACH, "by a machine with two cores"
     if before.exists():
         last = read(before)
@@ -44,12 +44,12 @@ def expected(measurement, before):
     return f"{count:,} calls of programs; they take about {minutes:,} minute{'s' if minutes > 1 else ''} ({source})"
 
 
-def told(reasons):
+def reason_rows(reasons):
     return [{"system": system, "workload": workload, "n": n, "reason": reason} for (system, workload, n), reason in reasons.items()]
 
 
 def write(run, path):
-    """One row a line."""
+    """Writes a line for each row."""
     rows = ",\n".join(json.dumps(row) for row in run["rows"])
     about = "".join(f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in run.items() if name != "rows")
     path.write_text(f'{{{about}"rows": [\n{rows}\n]}}\n', encoding="utf-8")
@@ -61,20 +61,20 @@ def read(path):
         names = list(dict.fromkeys(row["page"] for row in run["rows"]))
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise SystemExit(f"lab: {path} is no report.json of ./dev lab: {problem}")
-    return {**LACKING, "pages": names, **run}
+    return {**DEFAULTS, "pages": names, **run}
 
 
 def of_arguments(verb, about, arguments):
-    """The report that a verb reads: of the files that it is given, or of the last run."""
+    """The report that a verb reads: from the given files, or from the last run."""
     parser = argparse.ArgumentParser(prog=f"./dev lab {verb}", description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("reports", type=pathlib.Path, nargs="*", metavar="REPORT.JSON",
-                        help="instead of build/lab/report.json; each page is taken from the last that has it")
+                        help="instead of build/lab/report.json; each page is taken from the last file that has it")
     paths = parser.parse_args(arguments).reports or [catalogue.LAB.parent / "build/lab/report.json"]
     return Report([read(path) for path in paths])
 
 
 class Report:
-    """Each page is taken whole from the last run that has it, so all that is compared comes from one run."""
+    """Each page is taken whole from the last run that has it, so all compared figures are of one run."""
 
     def __init__(self, runs):
         self.runs = runs
@@ -96,7 +96,7 @@ class Report:
                         for bar in catalogue.bars([page], self._run_of[page.name]["mode"]) if bar["page"] == page.name]
 
     def profile(self, table):
-        """What a profile has found beside this table of a document, or None: {"system", "shares", "rest"} or {"reason"}."""
+        """The profile beside this table of a document, or None: {"system", "shares", "rest"} or {"reason"}."""
         found = [run["profiles"][table] for run in self.runs if table in run["profiles"]]
         return found[-1] if found else None
 
@@ -104,7 +104,7 @@ class Report:
         return self._metrics[name]
 
     def measures(self, system, metric):
-        """Whether it has this metric; one that is not there yet may have any."""
+        """Whether the system has this metric. A system that does not exist yet may have any."""
         return system not in self._systems or self._group_of[metric] in self._systems[system].workloads
 
     def run_of(self, metric):
@@ -118,7 +118,7 @@ class Report:
 
     def reasons(self, kind):
         """{(system, workload, n): reason} of "skipped" or "failed"."""
-        return {(one["system"], one["workload"], one["n"]): one["reason"] for run in self.runs for one in run[kind]}
+        return {(row["system"], row["workload"], row["n"]): row["reason"] for run in self.runs for row in run[kind]}
 
     def remarks(self):
         return [remark for run in self.runs for remark in run["fewer"]]
@@ -129,8 +129,8 @@ class Report:
     def judged(self, page):
         return [bar for bar in self._judged if bar["page"] == page.name]
 
-    def what(self, name):
-        return self._systems[name].what if name in self._systems else ""
+    def description(self, name):
+        return self._systems[name].description if name in self._systems else ""
 
     def kind(self, name):
         """The colour of its bars."""
@@ -140,7 +140,7 @@ class Report:
         return self._systems[name].kind if name in self._systems else "stackful"
 
     def why_not(self, system, metric, n):
-        """Why there is no such row."""
+        """The reason why there is no such row."""
         if system not in self._systems:
             return "there is no such subject yet"
         page, run = self._page_of[metric], self.run_of(metric)
@@ -148,9 +148,9 @@ class Report:
             return f"the page {page} was not run: ./dev lab --page {page}"
         if system in run["skipped systems"]:
             return run["skipped systems"][system]
-        for one in run["skipped"] + run["failed"]:
-            if (one["system"], one["workload"], one["n"]) == (system, self._group_of[metric], n):
-                return one["reason"]
+        for row in run["skipped"] + run["failed"]:
+            if (row["system"], row["workload"], row["n"]) == (system, self._group_of[metric], n):
+                return row["reason"]
         if (metric, system, n) in self.results.absent:
             return "this machine has no such count"
         return "not measured at this size" if self.results.sizes(metric) else "not measured in this run"

@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.append(str(ROOT / "tests/servers"))
-import with_servers  # noqa: E402 (the path comes first)
+import with_servers  # noqa: E402 (the path is set first)
 
 # The package of each server.
 PACKAGES = {"postgres": "postgresql-15", "redis": "redis-server", "mariadb": "mariadb-server-core", "https": "openssl"}
@@ -23,13 +23,13 @@ def end_with_run():
 def beside(jobs, cores):
     """Runs the servers, and passes their addresses to the programs by variables. Yields {server: reason} for missing ones.
     The programs run on the first core, the servers on the others."""
-    wanted = sorted({job.group["server"] for job in jobs if "server" in job.group})
+    names = sorted({job.group["server"] for job in jobs if "server" in job.group})
     missing = {}
     with contextlib.ExitStack() as stack:
-        if wanted:
-            print(f"starting servers: {', '.join(wanted)}", file=sys.stderr, flush=True)
+        if names:
+            print(f"starting servers: {', '.join(names)}", file=sys.stderr, flush=True)
         with on_cores(cores[1:] or cores):
-            for name in wanted:
+            for name in names:
                 known, reason = start(stack, name)
                 os.environ.update(known)
                 if reason:
@@ -38,7 +38,7 @@ def beside(jobs, cores):
 
 
 def start(stack, name):
-    """(the server's variables, why there are none)"""
+    """(the server's variables, the reason why there are none)"""
     try:
         known = stack.enter_context(with_servers.running([name]))
     except SystemExit as problem:

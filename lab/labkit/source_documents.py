@@ -8,7 +8,7 @@ from .compare import number
 from .documents import Published, documents, reasons
 from .written import NOTHING, measured
 
-SIDES = ("here", "ours")   # attributes of a cell: the subjects of the document's own system, and hocket's
+SIDES = ("subjects", "ours")   # attributes of a cell: the subjects of the document's own system, and hocket's
 PAGE = LAB.parent / "docs/source-documents.md"
 ABOUT = """# The source documents
 
@@ -40,7 +40,7 @@ def published(cell):
 
 
 def columns(data, source, i):
-    """The cells of a row. Each column has three: the published figure, that of its own system here, and hocket's."""
+    """The cells of a row, three for each column: the published figure, the figure of its system here, and hocket's."""
     for cell in source.cells[i]:
         yield from (published(cell), *(figure(data, cell, getattr(cell, side)) for side in SIDES))
 
@@ -56,7 +56,7 @@ def empty_columns(rows):
 
 
 def why_missing(data, source):
-    """Each reason why a cell has no figure of its own system here."""
+    """The reasons why cells have no figure of their own system here."""
     found = dict.fromkeys(cell.why() for row in source.cells for cell in row if cell.why())
     for row in source.cells:
         for cell in row:

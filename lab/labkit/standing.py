@@ -1,10 +1,11 @@
-"""Where hocket stands: each row of a table beside the best peer of the same kind in the same run.
+"""Compares hocket with the best peer of the same kind in the same run, for each row of a table.
 
-lab/headline.json says which of hocket's systems stand for it on a page: those that do what the peers do, and no variant
-that does less (the primitives of one thread beside primitives of several). A peer is every other system of the kind
-(stackful beside stackful, stackless beside stackless), but no floor. "peers" names them where a page has several sorts,
-"but" who is none, and "but_in" who is none in that metric. "from_n" leaves out the sizes of a metric that compare unlike
-things: a time below the step of the clock, or the first mapping of a process. Of a table with columns the first one counts.
+lab/headline.json lists the systems that represent hocket on a page. They do the same work as the peers; variants that do
+less (the primitives of one thread beside primitives of several) are excluded. A peer is every other system of the kind
+(stackful beside stackful, stackless beside stackless) except floors. On a page with several sorts of systems "peers" lists
+the peers. "but" lists systems that are no peers, and "but_in" systems that are no peers in a metric. "from_n" excludes the
+sizes of a metric that are not comparable: a time below the step of the clock, or the first mapping of a process. In a table
+with columns the first one counts.
 """
 import collections
 import fnmatch
@@ -14,7 +15,7 @@ from .catalogue import is_higher_better, numbered, read
 from .compare import paired
 from .report import is_ours
 
-LEVEL = 1.10   # nine of ten ratios of two runs in a row lie within this
+LEVEL = 1.10   # nine of ten ratios of two successive runs are within this factor
 
 Standing = collections.namedtuple("Standing", "page group metric n mine peer ratio")
 
@@ -28,7 +29,7 @@ def matches(name, patterns):
 
 
 def cost_ratio(mine, peer, metric):
-    """Below one where hocket is better, in units where more is better, too. None if it cannot be made."""
+    """Below one if hocket is better, also in units where more is better. None without a ratio."""
     ratio = paired(mine, peer) if "by_run" in mine and "by_run" in peer else (
         mine["median"] / peer["median"] if peer["median"] else None)
     if not ratio:
@@ -38,9 +39,9 @@ def cost_ratio(mine, peer, metric):
 
 def standings(report):
     entries = read("headline.json")
-    return [one for page in report.pages for entry in entries.get(page.name, []) for group in page.groups
+    return [standing for page in report.pages for entry in entries.get(page.name, []) for group in page.groups
             for metric in (group["metrics"][:1] if "columns" in group else group["metrics"])
-            for n in report.results.sizes(metric["id"]) for one in of_size(report, page, group, metric, n, entry)]
+            for n in report.results.sizes(metric["id"]) for standing in of_size(report, page, group, metric, n, entry)]
 
 
 def of_size(report, page, group, metric, n, entry):
@@ -67,13 +68,13 @@ def is_peer(report, name, entry, metric):
 
 
 def counts(found):
-    """How many are ahead, level and behind."""
-    verdicts = collections.Counter(verdict(one.ratio) for one in found)
+    """The numbers of rows that are ahead, level and behind."""
+    verdicts = collections.Counter(verdict(standing.ratio) for standing in found)
     return [verdicts[name] for name in ("ahead", "level", "behind")]
 
 
 def reason(standing, history):
-    """Why hocket is behind in a row, by lab/history.json: what it says of the bar of this row; empty if it says nothing."""
+    """The reason why hocket is behind in a row: the text of lab/history.json about the bar of this row, or empty."""
     about = {"page": standing.page.name, "workload": standing.metric["id"], "system": standing.mine["system"],
              "against": standing.peer["system"], "n": standing.n}
     for entry in history:
@@ -82,19 +83,19 @@ def reason(standing, history):
     return ""
 
 
-def title(one):
-    """The row in words, with its size where the table has several."""
-    return f"{one.metric['title']}, {numbered(one.n, one.group)}"
+def title(standing):
+    """The title of a row, with its size."""
+    return f"{standing.metric['title']}, {numbered(standing.n, standing.group)}"
 
 
 def spreads(report):
-    """Of each row with several runs: how far apart they lie, as a share of the median."""
+    """For each row with several runs the range of the runs, as a share of the median."""
     return sorted((row["max"] - row["min"]) / row["median"] for row in report.results.rows if row["runs"] > 1 and row["median"])
 
 
 def spread_text(report):
     found = spreads(report)
     if len(found) < 10:
-        return "There are too few repetitions to tell how far they lie apart."
-    return (f"Half of the rows have all their repetitions within {statistics.median(found):.0%} of their median, from the lowest "
-            f"to the highest, and nine of ten within {found[len(found) * 9 // 10]:.0%}.")
+        return "There are too few repetitions to estimate their spread."
+    return (f"In half of the rows all repetitions are within {statistics.median(found):.0%} of their median, from the lowest "
+            f"to the highest; in nine of ten rows within {found[len(found) * 9 // 10]:.0%}.")

@@ -1,4 +1,4 @@
-"""Tables in HTML. Text that goes in is escaped by who makes a cell."""
+"""Tables in HTML. The code that makes a cell escapes its text."""
 import html
 
 
@@ -12,8 +12,8 @@ def cell(tag, content):
 
 
 def table(head, rows, caption=None, row_classes=None, kind="sortable", above=""):
-    """Cells are HTML; a cell may be a pair (HTML, class). `above`: a row of HTML over the head. The page's script sorts a
-    "sortable" table by the column whose head is clicked."""
+    """Cells are HTML; a cell may be a pair (HTML, class). `above`: a row of HTML over the head. A click on
+    the head of a column lets the page's script sort a "sortable" table by that column."""
     parts = [f'<div class="wide"><table class="{kind}">']
     if caption:
         parts.append(f"<caption>{escape(caption)}</caption>")
@@ -25,4 +25,4 @@ def table(head, rows, caption=None, row_classes=None, kind="sortable", above="")
 
 
 def system(report, name):
-    return f'<span title="{escape(report.what(name))}">{escape(name)}</span>'
+    return f'<span title="{escape(report.description(name))}">{escape(name)}</span>'

@@ -12,7 +12,7 @@ def size(n, group):
 
 
 def published_cell(published, system, workload, sizes):
-    """What the documents say, one entry a size: "5 / 6 / 9 (002)"."""
+    """The figures of the documents, an entry for each size: "5 / 6 / 9 (002)"."""
     figures = [published.beside(system, workload, n) for n in sizes]
     if not any(figures):
         return ""
@@ -27,7 +27,7 @@ def headline(metric):
 
 
 def wide_table(metric, results, order, published, sizes):
-    """Many sizes: no ratios, and what is published stands in lines of its own."""
+    """A table of many sizes: without ratios, and with published figures in lines of their own."""
     workload = metric["id"]
     lines = [headline(metric), f"  {'n =':<30}" + "".join(f"{n:>10,}" for n in sizes)]
     for name in results.systems(workload, order):
@@ -46,7 +46,7 @@ def published_lines(rows, sizes):
 
 
 def one_table(group, results, order, published):
-    """A row for each metric of the group, a column for each size and system; what is published in parentheses."""
+    """A row for each metric of the group, a column for each size and system; published figures in parentheses."""
     systems = [name for name in order if any(results.get(m["id"], name, n) for m in group["metrics"]
                                              for n in results.sizes(m["id"]))]
     sizes = sorted({n for metric in group["metrics"] for n in results.sizes(metric["id"])})
@@ -80,11 +80,11 @@ def measured(results, workload, name, n):
 def columns_head(group, n):
     first = group["metrics"][0]["column"]
     return f"{group['columns']}; {size(n, group)}. Medians" + (
-        f"; x: {first} through {group['baseline']}'s, round by round" if group.get("paired") else "")
+        f"; x: {first} divided by {group['baseline']}'s, round by round" if group.get("paired") else "")
 
 
 def table_of_columns(group, results, order, published):
-    """For each size a table: a row for each system, a column for each metric; a ratio of the first, if there are pairs."""
+    """For each size a table: a row for each system, a column for each metric; the ratio of the first metric, if paired."""
     lines = []
     for n in results.sizes(group["metrics"][0]["id"]):
         rows = [("", [metric["column"] for metric in group["metrics"]], "x")]
@@ -100,7 +100,7 @@ def table_of_columns(group, results, order, published):
 
 
 def system_rows(group, results, order, n):
-    """(system, cells, ratio) of all that were measured in this size."""
+    """(system, cells, ratio) of all systems that were measured in this size."""
     first = group["metrics"][0]["id"]
     return [(name, [measured(results, metric["id"], name, n) for metric in group["metrics"]],
              exact_ratio(results.ratio(first, name, group["baseline"], n)))
@@ -108,14 +108,14 @@ def system_rows(group, results, order, n):
 
 
 def published_systems(group, published, n):
-    """(name, document, cells) of what others have published of systems that are not measured here."""
+    """(name, document, cells) of the published figures of systems that are not measured here."""
     found = {}
     for i, metric in enumerate(group["metrics"]):
         for name, figures in published.alone(metric["id"]).items():
             if n in figures:
                 cells = found.setdefault((name, figures[n]["document"]), ["-"] * len(group["metrics"]))
                 cells[i] = Published.text(figures[n])
-    return [(*of, cells) for of, cells in found.items()]
+    return [(name, document, cells) for (name, document), cells in found.items()]
 
 
 def heading(page, report):
@@ -124,8 +124,8 @@ def heading(page, report):
 
 
 def workers_of(page, report):
-    """On how many workers the page was measured, if it is one that tells."""
-    if not page.tells_workers:
+    """The numbers of workers with which the page was measured, if its heading has them."""
+    if not page.has_worker_count:
         return None
     counts = sorted({n for group in page.groups if group.get("n_is") == "workers" for metric in group["metrics"]
                      for n in report.results.sizes(metric["id"])})
@@ -183,7 +183,7 @@ def published_rows(published, workload, sizes):
 def bar_table(judged):
     if not judged:
         return []
-    lines = ["bars: hocket's median, through another's median or minimum, or by itself, in this run",
+    lines = ["bars: hocket's median, divided by another system's median or minimum, or by itself, in this run",
              f"  {'':<22}{'n':>10}  {'':<56}{'measured':>12}{'bar':>12}"]
     for bar in judged:
         measured, at_most = in_units(bar, bar["outcome"]), limit_text(bar)
@@ -196,7 +196,7 @@ def remarks(report):
     lines += [f"skipped: {remark}" for remark in together(report.reasons("skipped"))]
     lines += [f"FAILED: {remark}" for remark in together(report.reasons("failed"))]
     lines += [f"fewer: {remark}" for remark in report.remarks()]
-    lines += [f"cut short: {why}; `runs` in report.json says how many repetitions there were" for why in report.cut_short()]
+    lines += [f"cut short: {why}; `runs` in report.json has the number of repetitions" for why in report.cut_short()]
     lines.append(standing.spread_text(report))
     lines.append("published: figures of documents "
                  f"{', '.join(report.published.documents)}, measured on other machines; all of them are in report.html")
@@ -204,7 +204,7 @@ def remarks(report):
 
 
 def together(reasons):
-    """{(system, workload, n): reason} in words; the workloads and sizes that have the same reason in one remark."""
+    """{(system, workload, n): reason} in words; a remark for all workloads and sizes of one reason."""
     sizes, workloads = {}, {}
     for (name, workload, n), reason in reasons.items():
         sizes.setdefault((name, workload, reason), []).append(f"{n:,}")

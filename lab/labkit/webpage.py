@@ -37,15 +37,15 @@ def method_section(report):
     runs = sorted({row["runs"] for row in report.results.rows})
     repetitions = " to ".join(map(str, dict.fromkeys([runs[0], runs[-1]]))) if runs else "no"
     measured = {row["system"] for row in report.results.rows}
-    systems = [[escape(name), (escape(report.what(name)), "left")] for name in report.order if name in measured]
+    systems = [[escape(name), (escape(report.description(name)), "left")] for name in report.order if name in measured]
     return ('<h2 id="method">How this was measured</h2>'
-            "<p>Every system has a program of its own, built as its documentation advises. One repetition runs each program once, "
-            "and the next begins elsewhere in the round, so that a disturbance hits everybody alike. A value is the median over "
-            f"{repetitions} repetitions of what each program found to be the median of its own; beside it stand the lowest and "
+            "<p>Every system has a program of its own, built as its documentation advises. A repetition runs each program once, "
+            "and the next one begins at another program, so that a disturbance affects all alike. Each program measures several "
+            f"times and prints its median. A value is the median over {repetitions} repetitions; beside it are the lowest and "
             f"the highest. {escape(spread_text(report))} Absolute figures move from machine to machine and from hour to hour: "
-            "compare ratios of one run. lab/README.md says what a unit of each table is, and where systems differ.</p>"
+            "compare ratios of one run. lab/README.md defines the unit of each table, and says where systems differ.</p>"
             f"{machine_table(report)}{downloads.links(report)}{skipped_section(report)}"
-            f"<h3>Systems</h3>{table(['system', ('what it is', 'left')], systems, kind='sortable prose')}")
+            f"<h3>Systems</h3>{table(['system', ('description', 'left')], systems, kind='sortable prose')}")
 
 
 def smoke_note(report):

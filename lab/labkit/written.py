@@ -1,4 +1,4 @@
-"""The tables of the source documents, by their own names: what each has published, and beside it what this run measured."""
+"""The tables of the source documents, by their own names: the published figures, and beside them those of this run."""
 from .catalogue import is_higher_better
 from .compare import number
 from .documents import Published, documents, reasons
@@ -9,13 +9,13 @@ NOTHING = "–"
 
 
 class Side:
-    """One of the columns beside a published one: the subjects of the same system ("here"), or hocket's ("ours")."""
+    """A column beside a published one: the subjects of the same system ("subjects"), or hocket's ("ours")."""
 
-    def __init__(self, report, source, which, j):
+    def __init__(self, report, source, kind, j):
         self.report = report
-        self.which = which
+        self.kind = kind
         self.cells = [row[j] for row in source.cells]
-        self.names = list(dict.fromkeys(tuple(names) for cell in self.cells if (names := getattr(cell, which))))
+        self.names = list(dict.fromkeys(tuple(names) for cell in self.cells if (names := getattr(cell, kind))))
 
     def is_empty(self):
         return not self.names
@@ -26,15 +26,15 @@ class Side:
 
     def head(self):
         if self.is_by_row():
-            return "hocket" if self.which == "ours" else "here"
+            return "hocket" if self.kind == "ours" else "here"
         return "<br>".join(system(self.report, name) for name in self.names[0])
 
     def text(self, i, notes):
-        """A line for each figure of this row; why one is missing goes to the notes."""
+        """A line for each figure of this row. The reasons for missing figures go to the notes."""
         cell = self.cells[i]
         if not cell.figure:
             return NOTHING
-        pairs = [(name, metric) for name in getattr(cell, self.which) for metric in cell.workloads
+        pairs = [(name, metric) for name in getattr(cell, self.kind) for metric in cell.workloads
                  if self.report.measures(name, metric)]
         values = [measured(self.report, cell, *pair) for pair in pairs]
         for (name, metric), value in zip(pairs, values):
@@ -47,7 +47,7 @@ class Side:
 
 
 def measured(report, cell, name, metric):
-    """The median; or, of a cell that is a ratio, how many times as fast it is as the other subject. None without one."""
+    """The median; for a ratio the speed relative to the other subject. None if it was not measured."""
     row = report.results.get(metric, name, cell.n)
     if not row or not cell.ratio_to:
         return row and row["median"]
@@ -72,9 +72,9 @@ def name_of(entry):
 
 
 def row_name(report, source, i, sides):
-    """With its unit where the rows of the table have several, and its subjects where they differ from row to row."""
+    """The name of a row, with its unit if the rows have several, and with its subjects if they differ between the rows."""
     unit = source.rows[i].get("unit", source.about.get("unit")) if has_units(source) else ""
-    names = dict.fromkeys(name for side in sides if side.is_by_row() for name in getattr(side.cells[i], side.which))
+    names = dict.fromkeys(name for side in sides if side.is_by_row() for name in getattr(side.cells[i], side.kind))
     subjects = ", ".join(system(report, name) for name in names)
     return (name_of(source.rows[i]) + (f" <small>{escape(unit)}</small>" if unit else "")
             + (f"<br><small>{subjects}</small>" if subjects else ""))
@@ -87,7 +87,7 @@ def has_units(source):
 def section_of_table(report, source):
     above, head, sides = [], [], []
     for j, column in enumerate(source.columns):
-        beside = [side for which in ("here", "ours") if not (side := Side(report, source, which, j)).is_empty()]
+        beside = [side for kind in ("subjects", "ours") if not (side := Side(report, source, kind, j)).is_empty()]
         above.append(f'<th colspan="{1 + len(beside)}">{name_of(column)}</th>')
         head += [("published", "published"), *(side.head() for side in beside)]
         sides.append(beside)
@@ -99,8 +99,8 @@ def section_of_table(report, source):
             line += [side.text(i, notes) for side in beside]
             notes.update(dict.fromkeys(filter(None, [cell.why()])))
         rows.append(line)
-    made = table(["", *head], rows, above=f"<tr><th></th>{''.join(above)}</tr>", kind="sortable document")
-    return (f'<h4 id="{source.anchor()}">{escape(source.name)}</h4><p>{escape(source.english)}{unit_of(source)}.</p>{made}'
+    text = table(["", *head], rows, above=f"<tr><th></th>{''.join(above)}</tr>", kind="sortable document")
+    return (f'<h4 id="{source.anchor()}">{escape(source.name)}</h4><p>{escape(source.english)}{unit_of(source)}.</p>{text}'
             f"{elsewhere(source)}{profile_section(report, source)}{notes_section(notes)}")
 
 
@@ -117,7 +117,7 @@ def elsewhere(source):
 
 
 def profile_section(report, source):
-    """The functions of ours beside a profile of the document."""
+    """The profile of our functions beside a profile of the document."""
     found = report.profile(source.id)
     if not found:
         return ""
@@ -131,11 +131,11 @@ def notes_section(notes):
     if not notes:
         return ""
     lines = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return f'<details class="notes"><summary>why some have no figure here</summary><ul>{lines}</ul></details>'
+    return f'<details class="notes"><summary>reasons for missing figures</summary><ul>{lines}</ul></details>'
 
 
 def mechanism(report, entry):
-    """A row: what the document names, what stands for it here, and what shows that."""
+    """A row: the mechanism of the document, its counterpart here, and the test or metric that shows it."""
     if "reason" in entry:
         return [escape(entry["name"]), ("", "left"), (escape(reasons()[entry["reason"]]), "left")]
     if "workload" in entry:
@@ -163,6 +163,6 @@ def document_section(report, document):
 
 def section(report):
     links = " · ".join(f'<a href="#document-{document.number}">{document.number}</a>' for document in documents())
-    return (f'<h2 id="documents">The tables of the source documents</h2><p>{links}</p><p>What others have published stands '
-            "beside what this run measured. Their machines were others, so no ratio is made between the two. A switch "
+    return (f'<h2 id="documents">The tables of the source documents</h2><p>{links}</p><p>Published figures are '
+            "beside those of this run. They were measured on other machines, so there is no ratio between the two. A switch "
             f"is one way and back.</p>{''.join(document_section(report, document) for document in documents())}")

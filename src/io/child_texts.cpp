@@ -61,10 +61,13 @@ exec_texts environment_of(const process_options& options) {
   return texts;
 }
 
-// As execvp(3) of glibc: an empty directory is the working directory, and a directory that is too long is left out.
+// As execvp(3) of glibc: an empty directory is the working directory, and a directory that is too long is skipped.
 exec_texts programs_of(std::string_view name) {
   exec_texts programs;
-  if (name.find('/') != std::string_view::npos) return programs.add(name), programs;
+  if (name.find('/') != std::string_view::npos) {
+    programs.add(name);
+    return programs;
+  }
   const char* const variable = std::getenv("PATH");
   const std::string_view path = variable ? variable : "/bin:/usr/bin";
   for (std::size_t begin = 0, end = 0; begin <= path.size(); begin = end + 1) {

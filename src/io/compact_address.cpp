@@ -8,7 +8,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-constexpr std::size_t scope_begins = 4;  // in the host
+constexpr std::size_t scope_offset = 4;  // in the host
 
 template <class T>
 T copy_of(const void* bytes) noexcept {
@@ -18,7 +18,7 @@ T copy_of(const void* bytes) noexcept {
 }
 
 bool has_room_for_scope(const in6_addr& host) noexcept {
-  return IN6_IS_ADDR_LINKLOCAL(&host) && copy_of<std::uint32_t>(host.s6_addr + scope_begins) == 0;
+  return IN6_IS_ADDR_LINKLOCAL(&host) && copy_of<std::uint32_t>(host.s6_addr + scope_offset) == 0;
 }
 
 }  // namespace
@@ -32,30 +32,30 @@ void compact_address::assign(const void* address, std::size_t size) noexcept {
 }
 
 void compact_address::assign_v4(const void* address) noexcept {
-  const auto from = copy_of<sockaddr_in>(address);
-  std::memcpy(host_.data(), &from.sin_addr, sizeof from.sin_addr);
-  std::memcpy(port_.data(), &from.sin_port, sizeof from.sin_port);
+  const auto source = copy_of<sockaddr_in>(address);
+  std::memcpy(host_.data(), &source.sin_addr, sizeof source.sin_addr);
+  std::memcpy(port_.data(), &source.sin_port, sizeof source.sin_port);
   form_ = form::v4;
 }
 
 void compact_address::assign_v6(const void* address) noexcept {
-  const auto from = copy_of<sockaddr_in6>(address);
-  const std::uint32_t scope = from.sin6_scope_id;
-  if (scope != 0 && !has_room_for_scope(from.sin6_addr)) return;
-  std::memcpy(host_.data(), &from.sin6_addr, sizeof from.sin6_addr);
-  if (scope != 0) std::memcpy(host_.data() + scope_begins, &scope, sizeof scope);
-  std::memcpy(port_.data(), &from.sin6_port, sizeof from.sin6_port);
+  const auto source = copy_of<sockaddr_in6>(address);
+  const std::uint32_t scope = source.sin6_scope_id;
+  if (scope != 0 && !has_room_for_scope(source.sin6_addr)) return;
+  std::memcpy(host_.data(), &source.sin6_addr, sizeof source.sin6_addr);
+  if (scope != 0) std::memcpy(host_.data() + scope_offset, &scope, sizeof scope);
+  std::memcpy(port_.data(), &source.sin6_port, sizeof source.sin6_port);
   form_ = scope != 0 ? form::v6_scoped : form::v6;
 }
 
-std::size_t compact_address::copy_to(void* into) const noexcept {
+std::size_t compact_address::copy_to(void* target) const noexcept {
   if (empty()) return 0;
   if (form_ == form::v4) {
     sockaddr_in v4{};
     v4.sin_family = AF_INET;
     std::memcpy(&v4.sin_addr, host_.data(), sizeof v4.sin_addr);
     std::memcpy(&v4.sin_port, port_.data(), sizeof v4.sin_port);
-    std::memcpy(into, &v4, sizeof v4);
+    std::memcpy(target, &v4, sizeof v4);
     return sizeof v4;
   }
   sockaddr_in6 v6{};
@@ -63,10 +63,10 @@ std::size_t compact_address::copy_to(void* into) const noexcept {
   std::memcpy(&v6.sin6_addr, host_.data(), sizeof v6.sin6_addr);
   std::memcpy(&v6.sin6_port, port_.data(), sizeof v6.sin6_port);
   if (form_ == form::v6_scoped) {
-    v6.sin6_scope_id = copy_of<std::uint32_t>(host_.data() + scope_begins);
-    std::memset(v6.sin6_addr.s6_addr + scope_begins, 0, sizeof v6.sin6_scope_id);
+    v6.sin6_scope_id = copy_of<std::uint32_t>(host_.data() + scope_offset);
+    std::memset(v6.sin6_addr.s6_addr + scope_offset, 0, sizeof v6.sin6_scope_id);
   }
-  std::memcpy(into, &v6, sizeof v6);
+  std::memcpy(target, &v6, sizeof v6);
   return sizeof v6;
 }
 

@@ -30,24 +30,24 @@ failure failure_of_transfer(const transfer& failed) noexcept {
 }
 
 open_descriptor& no_descriptor() noexcept {
-  struct closed_one : open_descriptor {
-    closed_one() noexcept : open_descriptor(0) {
+  struct closed_record : open_descriptor {
+    closed_record() noexcept : open_descriptor(0) {
       open(kernel::instance(), -1, descriptor_kind::other);
       close();
     }
   };
-  static never_destroyed<closed_one> none;
+  static never_destroyed<closed_record> none;
   return *none;
 }
 
 bool try_empty(transfer& operation) noexcept {
-  const open_descriptor& at = operation.side->record();
-  if (at.is_closed() || at.generation() != operation.generation) operation.fail(EBADF);
+  const open_descriptor& record = operation.side->record();
+  if (record.is_closed() || record.generation() != operation.generation) operation.fail(EBADF);
   return true;
 }
 
-transfer::transfer(direction& owner, call_kind which, void* bytes, std::size_t count, bool all) noexcept
-    : side(&owner), data(bytes), size(count), generation(owner.record().generation()), kind(which), whole(all) {}
+transfer::transfer(direction& owner, call_kind call, void* bytes, std::size_t count, bool is_whole) noexcept
+    : side(&owner), data(bytes), size(count), generation(owner.record().generation()), kind(call), whole(is_whole) {}
 
 template <class Buffer>
 static std::span<const std::byte> list_of(const transfer& operation) noexcept {

@@ -13,17 +13,17 @@ using namespace detail;
 
 namespace detail {
 
-// May run in a signal handler.
+// May run in a signal handler, so it preserves errno.
 int add_to_counter(open_descriptor& record, std::uint32_t generation, std::uint64_t count) noexcept {
-  const int kept = errno;
+  const int saved_errno = errno;
   int error = EBADF;
   if (const used_fd fd(record, generation); fd.is_open()) {
-    ssize_t put = 0;
-    do put = raw_calls::write(*fd, &count, sizeof count);
-    while (put < 0 && errno == EINTR);
-    error = put < 0 ? errno : 0;
+    ssize_t written = 0;
+    do written = raw_calls::write(*fd, &count, sizeof count);
+    while (written < 0 && errno == EINTR);
+    error = written < 0 ? errno : 0;
   }
-  errno = kept;
+  errno = saved_errno;
   return error;
 }
 
@@ -37,19 +37,22 @@ void count_operation::resumed() noexcept {
 result<event_counter> event_counter::make() noexcept {
   const int fd = own_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (fd < 0) return failure_of_transfer(errno);
-  result<descriptor> made = take_over(fd, descriptor_kind::other);
-  if (!made) return ::close(fd), failure(made.error());
-  return event_counter(std::move(*made));
+  result<descriptor> owner = take_over(fd, descriptor_kind::other);
+  if (!owner) {
+    ::close(fd);
+    return failure(owner.error());
+  }
+  return event_counter(std::move(*owner));
 }
 
-// An eventfd is of no type. To a pipe, a file or a device add() would write bytes.
+// The mode of an eventfd has no type. If the fd is a pipe, a file or a device, add() would write bytes to it.
 result<event_counter> event_counter::adopt(int fd) noexcept {
   struct stat facts{};
   if (::fstat(fd, &facts) != 0) return failure_of_transfer(errno);
   if ((facts.st_mode & S_IFMT) != 0) return failure_of_transfer(EINVAL);
-  result<descriptor> made = descriptor::adopt(fd);
-  if (!made) return failure(made.error());
-  return event_counter(std::move(*made));
+  result<descriptor> owner = descriptor::adopt(fd);
+  if (!owner) return failure(owner.error());
+  return event_counter(std::move(*owner));
 }
 
 result<void> event_counter::add(std::uint64_t count) noexcept {

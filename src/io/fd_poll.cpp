@@ -8,17 +8,17 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-bool poll_operation::test() noexcept {
-  long found = 0;
-  do found = raw_calls::poll(fds, count, 0);
-  while (found < 0 && errno == EINTR);
-  if (found < 0) error = static_cast<std::size_t>(errno);
-  else ready = static_cast<std::size_t>(found);
-  return found != 0;
+bool poll_operation::poll() noexcept {
+  long ready_count = 0;
+  do ready_count = raw_calls::poll(fds, count, 0);
+  while (ready_count < 0 && errno == EINTR);
+  if (ready_count < 0) error = static_cast<std::size_t>(errno);
+  else ready = static_cast<std::size_t>(ready_count);
+  return ready_count != 0;
 }
 
-void poll_operation::fail(primitive::waiter& entry, int number) noexcept {
-  error = static_cast<std::size_t>(number);
+void poll_operation::fail(primitive::waiter& entry, int error_number) noexcept {
+  error = static_cast<std::size_t>(error_number);
   entry.claim_popped().post();
 }
 
@@ -28,7 +28,7 @@ result<std::size_t> poll_operation::take() noexcept {
 }
 
 void poll_operation::resumed() noexcept {
-  if (listed) release_frame(std::exchange(listed, nullptr), (count + 1) * sizeof(polled_fd));
+  if (nodes) release_frame(std::exchange(nodes, nullptr), (count + 1) * sizeof(polled_fd));
 }
 
 result<short> readiness_operation::take() noexcept {

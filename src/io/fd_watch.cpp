@@ -19,32 +19,33 @@ using primitive::waiter;
 
 namespace {
 
-// All that there are: stop_polling() asks each.
-struct watches {
+// All watches of the process, for stop_polling().
+struct watch_registry {
   primitive::thread_mutex mutex;
-  list<fd_watch> all;  // guarded by mutex
+  list<fd_watch> watches;  // guarded by mutex
 };
 // Never destroyed: a runtime may outlive main().
-watches& every_watch() noexcept {
-  static never_destroyed<watches> all;
-  return *all;
+watch_registry& registry() noexcept {
+  static never_destroyed<watch_registry> instance;
+  return *instance;
 }
 
-int control(int epoll, int how, int fd, std::uint32_t events) noexcept {
+int control(int epoll, int operation, int fd, std::uint32_t events) noexcept {
   epoll_event event{};
   event.events = events;
   event.data.u64 = static_cast<std::uint64_t>(fd);
-  return ::epoll_ctl(epoll, how, fd, &event) == 0 ? 0 : errno;
+  return ::epoll_ctl(epoll, operation, fd, &event) == 0 ? 0 : errno;
 }
 
 // The events of poll(2) and of epoll have the same numbers.
 static_assert(POLLIN == EPOLLIN && POLLOUT == EPOLLOUT && POLLPRI == EPOLLPRI && POLLRDHUP == EPOLLRDHUP);
 
-short events_of(const polled_fd& one) noexcept {
+// The events that the wait of this node needs.
+short events_of(const polled_fd& node) noexcept {
   short events = 0;
-  const poll_operation& of = *one.operation;
-  for (std::size_t i = 0; i < of.count; ++i) {
-    if (of.fds[i].fd == one.fd) events = static_cast<short>(events | of.fds[i].events);
+  const poll_operation& operation = *node.operation;
+  for (std::size_t i = 0; i < operation.count; ++i) {
+    if (operation.fds[i].fd == node.fd) events = static_cast<short>(events | operation.fds[i].events);
   }
   return events;
 }
@@ -52,13 +53,13 @@ short events_of(const polled_fd& one) noexcept {
 }  // namespace
 
 fd_watch::fd_watch(int epoll) noexcept : epoll_(epoll), forks_(forks_so_far()) {
-  locked guard(every_watch().mutex);
-  every_watch().all.push_back(*this);
+  locked guard(registry().mutex);
+  registry().watches.push_back(*this);
 }
 
 fd_watch::~fd_watch() {
   {
-    locked guard(every_watch().mutex);
+    locked guard(registry().mutex);
     list<fd_watch>::erase(*this);
   }
   stop(all_waits);
@@ -67,97 +68,98 @@ fd_watch::~fd_watch() {
 
 bool fd_watch::is_of_this_process() const noexcept { return forks_ == forks_so_far(); }
 
-// Linked first, so that an event that comes at once finds the wait.
-int fd_watch::enter(poll_operation& one, waiter& entry) noexcept {
+// Links the wait before it arms the fds, so that an immediate event finds the wait.
+int fd_watch::add_wait(poll_operation& operation, waiter& entry) noexcept {
   locked guard(mutex_);
-  if (!make_room(one)) return ENOMEM;
-  link_all(one, entry);
-  for (std::size_t i = 0; i < one.count; ++i) {
-    const int error = one.fds[i].fd < 0 ? 0 : arm(one.fds[i].fd);
+  if (!reserve_lists(operation)) return ENOMEM;
+  link_all(operation, entry);
+  for (std::size_t i = 0; i < operation.count; ++i) {
+    const int error = operation.fds[i].fd < 0 ? 0 : arm(operation.fds[i].fd);
     if (error == 0) continue;
-    unlink_all(one);
+    unlink_all(operation);
     return error;
   }
   return 0;
 }
 
-bool fd_watch::make_room(const poll_operation& one) noexcept try {
-  int most = all_waits;
-  for (std::size_t i = 0; i < one.count; ++i) most = std::max(most, one.fds[i].fd);
-  if (!has(most)) fds_.resize(index_of(most) + 1);
+bool fd_watch::reserve_lists(const poll_operation& operation) noexcept try {
+  int max_fd = all_waits;
+  for (std::size_t i = 0; i < operation.count; ++i) max_fd = std::max(max_fd, operation.fds[i].fd);
+  if (!has_list(max_fd)) fds_.resize(index_of(max_fd) + 1);
   return true;
 } catch (const std::bad_alloc&) {
   return false;
 }
 
-// Under the mutex. For all that the waits in the fd's list want.
+// Under the mutex. Arms the fd for the events of all waits in its list.
 int fd_watch::arm(int fd) noexcept {
-  fd_list& all = at(fd);
+  fd_list& waits = list_of(fd);
   std::uint32_t events = EPOLLONESHOT;
-  for (const polled_fd* one = all.first; one; one = one->next) events |= static_cast<std::uint16_t>(events_of(*one));
-  int error = control(epoll_, all.added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
+  for (const polled_fd* node = waits.first; node; node = node->next)
+    events |= static_cast<std::uint16_t>(events_of(*node));
+  int error = control(epoll_, waits.is_registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
   if (error == ENOENT) error = control(epoll_, EPOLL_CTL_ADD, fd, events);
   if (error == EEXIST) error = control(epoll_, EPOLL_CTL_MOD, fd, events);
-  all.added = error == 0;
+  waits.is_registered = error == 0;
   return error;
 }
 
 void fd_watch::poll() noexcept {
   std::array<epoll_event, 32> events;
-  const long got = system_calls::events_of(epoll_, events.data(), static_cast<int>(events.size()));
-  for (long i = 0; i < got; ++i) {
+  const long count = system_calls::events_of(epoll_, events.data(), static_cast<int>(events.size()));
+  for (long i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    tell(static_cast<int>(event.data.u64), static_cast<short>(event.events));
+    dispatch(static_cast<int>(event.data.u64), static_cast<short>(event.events));
   }
 }
 
-void fd_watch::tell(int fd, short events) noexcept {
+void fd_watch::dispatch(int fd, short events) noexcept {
   while (std::optional<grant> won = take_ready(fd, events)) won->post();
 }
 
 void fd_watch::stop(int fd) noexcept {
-  while (std::optional<grant> won = take_any(fd, ECANCELED)) won->post();
+  while (std::optional<grant> won = take_first(fd, ECANCELED)) won->post();
 }
 
 void fd_watch::wake(int fd) noexcept {
-  while (std::optional<grant> won = take_any(fd, 0)) won->post();
+  while (std::optional<grant> won = take_first(fd, 0)) won->post();
 }
 
-// A wait of that number that has something to tell; if there is none, the fd is armed for the others.
+// Ends one wait of the fd that accepts the events. If there is none, arms the fd again for the remaining waits.
 std::optional<grant> fd_watch::take_ready(int fd, short events) noexcept {
   locked guard(mutex_);
-  for (polled_fd* one = at(fd).first; one; one = one->next) {
-    if (one->operation->test(events)) return take_out(*one);
+  for (polled_fd* node = list_of(fd).first; node; node = node->next) {
+    if (node->operation->accept_events(events)) return end_wait(*node);
   }
-  polled_fd* const other = at(fd).first;
+  polled_fd* const other = list_of(fd).first;
   const int error = other ? arm(fd) : 0;
   if (error == 0) return std::nullopt;
   other->operation->error = static_cast<std::size_t>(error);
-  return take_out(*other);
+  return end_wait(*other);
 }
 
-// The wait ends with `error`, or if that is 0 with the events that poll(2) finds.
-std::optional<grant> fd_watch::take_any(int fd, int error) noexcept {
+// Ends the first wait of the fd: with `error`, or if that is 0, with the events that poll(2) finds.
+std::optional<grant> fd_watch::take_first(int fd, int error) noexcept {
   locked guard(mutex_);
-  if (!has(fd) || !at(fd).first) return std::nullopt;
-  polled_fd& one = *at(fd).first;
-  if (error == 0) static_cast<void>(one.operation->test());
-  else one.operation->error = static_cast<std::size_t>(error);
-  return take_out(one);
+  if (!has_list(fd) || !list_of(fd).first) return std::nullopt;
+  polled_fd& node = *list_of(fd).first;
+  if (error == 0) static_cast<void>(node.operation->poll());
+  else node.operation->error = static_cast<std::size_t>(error);
+  return end_wait(node);
 }
 
 // Under the mutex.
-grant fd_watch::take_out(polled_fd& one) noexcept {
-  waiter& entry = *one.entry;
-  unlink_all(*one.operation);
+grant fd_watch::end_wait(polled_fd& node) noexcept {
+  waiter& entry = *node.entry;
+  unlink_all(*node.operation);
   return entry.claim_popped();
 }
 
 bool fd_watch::detach(waiter& entry) noexcept {
   locked guard(mutex_);
-  auto& one = *static_cast<poll_operation*>(entry.resource);
-  if (!one.at) return false;
-  unlink_all(one);
+  auto& operation = *static_cast<poll_operation*>(entry.resource);
+  if (!operation.watch) return false;
+  unlink_all(operation);
   return true;
 }
 
@@ -166,29 +168,29 @@ std::size_t fd_watch::waiting() const noexcept {
   return waiting_;
 }
 
-// Under the mutex. Negative numbers are left out.
-void fd_watch::link_all(poll_operation& of, waiter& entry) noexcept {
-  for (std::size_t i = 0; i <= of.count; ++i) {
-    const int fd = i == of.count ? all_waits : of.fds[i].fd;
-    polled_fd& one = *::new (of.listed + i) polled_fd{fd, &of, &entry, nullptr, nullptr};
-    if (fd < 0 && i != of.count) continue;
-    one.next = std::exchange(at(fd).first, &one);
-    if (one.next) one.next->previous = &one;
+// Under the mutex. Skips negative fds.
+void fd_watch::link_all(poll_operation& operation, waiter& entry) noexcept {
+  for (std::size_t i = 0; i <= operation.count; ++i) {
+    const int fd = i == operation.count ? all_waits : operation.fds[i].fd;
+    polled_fd& node = *::new (operation.nodes + i) polled_fd{fd, &operation, &entry, nullptr, nullptr};
+    if (fd < 0 && i != operation.count) continue;
+    node.next = std::exchange(list_of(fd).first, &node);
+    if (node.next) node.next->previous = &node;
   }
-  of.at = this;
+  operation.watch = this;
   ++waiting_;
 }
 
 // Under the mutex.
-void fd_watch::unlink_all(poll_operation& of) noexcept {
-  for (std::size_t i = 0; i <= of.count; ++i) {
-    const polled_fd& one = of.listed[i];
-    if (one.fd < 0 && i != of.count) continue;
-    if (one.previous) one.previous->next = one.next;
-    else at(one.fd).first = one.next;
-    if (one.next) one.next->previous = one.previous;
+void fd_watch::unlink_all(poll_operation& operation) noexcept {
+  for (std::size_t i = 0; i <= operation.count; ++i) {
+    const polled_fd& node = operation.nodes[i];
+    if (node.fd < 0 && i != operation.count) continue;
+    if (node.previous) node.previous->next = node.next;
+    else list_of(node.fd).first = node.next;
+    if (node.next) node.next->previous = node.previous;
   }
-  of.at = nullptr;
+  operation.watch = nullptr;
   --waiting_;
 }
 
@@ -197,9 +199,9 @@ namespace {
 template <class F>
 void for_each_watch(int fd, F f) noexcept {
   if (fd < 0) return;
-  locked guard(every_watch().mutex);
-  for (fd_watch& one : every_watch().all) {
-    if (one.is_of_this_process()) f(one);
+  locked guard(registry().mutex);
+  for (fd_watch& watch : registry().watches) {
+    if (watch.is_of_this_process()) f(watch);
   }
 }
 
@@ -210,10 +212,10 @@ void for_each_watch(int fd, F f) noexcept {
 namespace hocket { inline namespace HOCKET_ABI {
 
 void stop_polling(int fd) noexcept {
-  detail::for_each_watch(fd, [=](detail::fd_watch& one) { one.stop(fd); });
+  detail::for_each_watch(fd, [=](detail::fd_watch& watch) { watch.stop(fd); });
 }
 void detail::wake_polling(int fd) noexcept {
-  for_each_watch(fd, [=](fd_watch& one) { one.wake(fd); });
+  for_each_watch(fd, [=](fd_watch& watch) { watch.wake(fd); });
 }
 
 }}  // namespace hocket

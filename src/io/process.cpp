@@ -21,7 +21,7 @@ using namespace detail;
 
 namespace {
 
-bool ignores_ends_of_children() noexcept {
+bool ignores_child_ends() noexcept {
   struct sigaction present{};
   ::sigaction(SIGCHLD, nullptr, &present);
   return present.sa_handler == SIG_IGN || (present.sa_flags & SA_NOCLDWAIT) != 0;
@@ -31,21 +31,24 @@ bool can_be_ignored(int signal) noexcept {
   return signal > 0 && signal <= 64 && signal != SIGKILL && signal != SIGSTOP;
 }
 
-bool is_id(std::int64_t id) noexcept { return id >= -1 && id < static_cast<std::int64_t>(~std::uint32_t{0}); }
+bool is_valid_id(std::int64_t id) noexcept { return id >= -1 && id < static_cast<std::int64_t>(~std::uint32_t{0}); }
 
 bool are_valid(const process_options& options) noexcept {
-  const bool are_signals = std::all_of(options.ignored_signals.begin(), options.ignored_signals.end(), &can_be_ignored);
-  return are_signals && is_id(options.user) && is_id(options.group) && options.umask >= -1 && options.umask <= 0777;
+  const bool are_valid_signals =
+      std::all_of(options.ignored_signals.begin(), options.ignored_signals.end(), &can_be_ignored);
+  return are_valid_signals && is_valid_id(options.user) && is_valid_id(options.group) && options.umask >= -1 &&
+         options.umask <= 0777;
 }
 
-// A signal that a set receives, and that was ignored before, would get its default action. SIGPIPE gets it.
+// exec(2) gives a handled signal its default action. So a signal that was ignored before a set received it is listed.
+// SIGPIPE is not: it gets its default action.
 signal_bits ignored_signals(const process_options& options) noexcept {
   signal_bits ignored = signals_ignored_before() & ~bit_of(SIGPIPE);
   for (const int signal : options.ignored_signals) ignored |= bit_of(signal);
   return ignored;
 }
 
-// First that of the descriptors, if this process has raised its own.
+// The first limit is the soft limit of fds, if hocket has raised that of this process.
 std::vector<resource_limit> limits_of(const process_options& options) {
   std::vector<resource_limit> limits;
   rlimit present{};
@@ -55,13 +58,13 @@ std::vector<resource_limit> limits_of(const process_options& options) {
   return limits;
 }
 
-// A process that may do so gives the groups of its user up with the user.
+// -1: the groups are unchanged. A privileged process that changes the user and lists no groups drops its groups.
 long group_count_of(const process_options& options) noexcept {
   if (!options.groups.empty()) return static_cast<long>(options.groups.size());
   return options.user >= 0 && ::geteuid() == 0 ? 0 : -1;
 }
 
-// All that the child needs, in memory that stays until the program begins.
+// The arguments of the child's system calls, in memory that lives until the program begins.
 class child_preparation {
  public:
   child_preparation(const text_list& arguments, const process_options& options)
@@ -100,21 +103,21 @@ class child_preparation {
   std::vector<gid_t> groups_;
 };
 
-// An error, or nothing.
-std::error_code adopt_end(unique_fd& end, stream& into) noexcept {
+// Makes a stream of a pipe's end. Without effect if there is no pipe.
+std::error_code adopt_end(unique_fd& end, stream& target) noexcept {
   if (!end) return {};
   result<descriptor> owner = descriptor_access::take_over(end.native_handle(), descriptor_kind::other);
   if (!owner) return owner.error();
   end.release();
-  into = stream(std::move(*owner));
+  target = stream(std::move(*owner));
   return {};
 }
 
-// Why no child can be started; 0: it can.
-int reason_against(const text_list& arguments, const process_options& options) noexcept {
+// Returns the error number with which start() fails at once, or 0.
+int check_start(const text_list& arguments, const process_options& options) noexcept {
   if (!are_valid_texts(arguments, options) || !are_valid(options)) return EINVAL;
   if (!has_pidfds()) return ENOSYS;
-  return ignores_ends_of_children() ? ECHILD : 0;
+  return ignores_child_ends() ? ECHILD : 0;
 }
 
 }  // namespace
@@ -122,13 +125,13 @@ int reason_against(const text_list& arguments, const process_options& options) n
 result<process> process::start(const text_arguments& texts, const process_options& options) {
   const text_list arguments = texts.list();
   reap_detached();
-  if (const int error = reason_against(arguments, options)) return failure_of_transfer(error);
+  if (const int error = check_start(arguments, options)) return failure_of_transfer(error);
   child_streams streams;
   if (const int error = streams.prepare(options)) return failure_of_transfer(error);
   process started;
   const std::array<stream*, 3> ends{&started.in_, &started.out_, &started.err_};
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (const std::error_code error = adopt_end(streams.end_here(i), *ends[i])) return failure(error);
+    if (const std::error_code error = adopt_end(streams.parent_end(i), *ends[i])) return failure(error);
   }
   child_preparation preparation(arguments, options);
   result<started_child> child =
@@ -150,8 +153,8 @@ result<void> process::signal_group(int number) noexcept {
 }
 
 task<result<exit_status>> process::terminate(duration grace) {
-  const int refused = signal_child_and_group(child_, SIGTERM);
-  if (refused != 0 && refused != ESRCH) co_return failure_of_transfer(refused);
+  const int error = signal_child_and_group(child_, SIGTERM);
+  if (error != 0 && error != ESRCH) co_return failure_of_transfer(error);
   result<exit_status> status = co_await within(grace, wait());
   if (status) co_return status;
   signal_child_and_group(child_, SIGKILL);

@@ -8,44 +8,47 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-constexpr std::size_t first_room = 4096;
+constexpr std::size_t first_size = 4096;
 
-whole_read& whole_read_of(const transfer& what) noexcept { return *static_cast<whole_read*>(what.data); }
+whole_read& state_of(const transfer& operation) noexcept { return *static_cast<whole_read*>(operation.data); }
 
 }  // namespace
 
-// One byte beyond the limit tells that there is more.
+// The room has one byte beyond the limit: if the stream fills it, the text is too long.
 int whole_read::make_room() noexcept {
   if (room() != 0) return 0;
   if (size > limit) return EMSGSIZE;
-  const std::size_t most = std::max(limit, limit + 1);
+  const std::size_t max_size = std::max(limit, limit + 1);
   try {
-    text.resize(std::min(most, std::max(first_room, 2 * size)));
+    text.resize(std::min(max_size, std::max(first_size, 2 * size)));
   } catch (...) {  // bad_alloc, or length_error
     return ENOMEM;
   }
   return 0;
 }
 
-call_end continue_read_all(backend& by, open_descriptor& at, transfer& what) noexcept {
-  whole_read& all = whole_read_of(what);
-  if (const int error = all.make_room()) {
-    what.fail(error);
+call_end continue_read_all(backend& system, open_descriptor& record, transfer& operation) noexcept {
+  whole_read& state = state_of(operation);
+  if (const int error = state.make_room()) {
+    operation.fail(error);
     return call_end::done;
   }
-  transfer part(*what.side, call_kind::read, all.text.data() + all.size, all.room());
-  const call_end how = by.carry_out(at, part);
-  if (part.ended == 0) return how;
+  transfer part(*operation.side, call_kind::read, state.text.data() + state.size, state.room());
+  const call_end end = system.carry_out(record, part);
+  if (part.ended == 0) return end;
   if (part.error != 0) {
-    what.fail(part.error);
+    operation.fail(part.error);
   } else if (part.done == 0) {
-    what.ended = true;
+    operation.ended = true;
   } else {
-    all.size += part.done;
-    if (all.size > all.limit) return what.fail(EMSGSIZE), call_end::done;
-    return how == call_end::drained ? call_end::blocks : call_end::more;
+    state.size += part.done;
+    if (state.size > state.limit) {
+      operation.fail(EMSGSIZE);
+      return call_end::done;
+    }
+    return end == call_end::drained ? call_end::blocks : call_end::more;
   }
-  return how;
+  return end;
 }
 
 bool read_all_operation::point() noexcept {
@@ -57,14 +60,14 @@ bool read_all_operation::point() noexcept {
 
 result<std::string> read_all_operation::take() noexcept {
   if (error != 0) wait_failed();
-  const std::unique_ptr<whole_read> all(static_cast<whole_read*>(std::exchange(data, nullptr)));
+  const std::unique_ptr<whole_read> state(static_cast<whole_read*>(std::exchange(data, nullptr)));
   if (error != 0) return failure_of_transfer(error);
-  all->text.resize(all->size);
-  return std::move(all->text);
+  state->text.resize(state->size);
+  return std::move(state->text);
 }
 
 void read_all_operation::wait_failed() noexcept {
-  done = data ? whole_read_of(*this).size : 0;
+  done = data ? state_of(*this).size : 0;
   pointing_operation::wait_failed();
 }
 
@@ -84,8 +87,8 @@ result<std::size_t> append_all_operation::take() noexcept {
 }
 
 void append_all_operation::resumed() noexcept {
-  const std::unique_ptr<whole_read> all(static_cast<whole_read*>(std::exchange(data, nullptr)));
-  if (all) text->resize(all->size);
+  const std::unique_ptr<whole_read> state(static_cast<whole_read*>(std::exchange(data, nullptr)));
+  if (state) text->resize(state->size);
 }
 
 }}}  // namespace hocket::detail

@@ -24,22 +24,23 @@ namespace detail {
 
 namespace {
 
-// The state of a set that the handler accesses. Receivers are never destroyed, but used again, because a handler may
-// access one on any thread, at any time. So a receiver owns its eventfd, and the descriptor of a set borrows it.
+// The state of a set that the signal handler accesses. A handler may access a receiver on any thread, at any time. So
+// receivers are never destroyed: a later set uses the receiver of a destroyed set. The receiver owns the eventfd, and
+// the descriptor of the set borrows it.
 //
-// A signal sets its bit, and writes to the eventfd if the bit was clear. The bits alone tell which signals are there:
-// each write is an edge for the drivers, so nobody reads the eventfd. A wait that is woken and finds no bit goes on.
+// A signal sets its bit, and writes to the eventfd if the bit was clear. The bits are the state; each write is an edge
+// for the drivers, so no code reads the eventfd. A woken wait that finds no bit continues to wait.
 //
-// In a forked child each receiver has no bits, and an eventfd of its own by the same number.
+// In a forked child each receiver has no bits, and an eventfd of its own with the same fd.
 struct signal_receiver {
   primitive::atomic<signal_bits> signals{0};
   primitive::atomic<signal_bits> received{0};
   const int event_fd;
-  primitive::atomic<int> error{0};  // why the eventfd is the parent's
-  bool used = true;                 // guarded by receivers_mutex
+  primitive::atomic<int> error{0};  // not 0: a forked child could not replace the parent's eventfd
+  bool is_used = true;              // guarded by receivers_mutex
   signal_receiver* const next;
 
-  signal_receiver(int fd, signal_receiver* after) noexcept : event_fd(fd), next(after) {}
+  signal_receiver(int fd, signal_receiver* following) noexcept : event_fd(fd), next(following) {}
 };
 
 constinit primitive::thread_mutex receivers_mutex;
@@ -47,9 +48,9 @@ constinit primitive::atomic<signal_receiver*> receivers{nullptr};  // grows at t
 
 int make_event_fd() noexcept { return own_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)); }
 
-// Any thread, and a handler.
+// Any thread, also in the signal handler.
 void deliver(signal_receiver& receiver, int signal) noexcept {
-  // ORDER: release, pairs with the fetch_and in take_lowest(): what was before the signal.
+  // ORDER: release, pairs with the fetch_and in take_lowest(): the writes before the signal are visible to the waiter.
   if (receiver.received.fetch_or(bit_of(signal), std::memory_order_release) & bit_of(signal)) return;
   // ORDER: relaxed, pairs with nothing: stored while the process had one thread.
   if (receiver.error.load(std::memory_order_relaxed) != 0) return;
@@ -57,12 +58,12 @@ void deliver(signal_receiver& receiver, int signal) noexcept {
   static_cast<void>(!raw_calls::write(receiver.event_fd, &once, sizeof once));
 }
 
-// In the handler.
+// Runs in the signal handler.
 void notify_receivers(int signal) noexcept {
   // ORDER: acquire, pairs with the store in new_receiver().
   for (signal_receiver* receiver = receivers.load(std::memory_order_acquire); receiver; receiver = receiver->next) {
-    // ORDER: seq_cst, forbids that it comes before the handler has counted itself, against leave_all(). A signal that
-    // comes while a set begins is heard or not.
+    // ORDER: seq_cst, forbids a load before the handler has counted itself, against leave_all(). A signal that arrives
+    // during the construction of a set may be lost.
     if (receiver->signals.load(std::memory_order_seq_cst) & bit_of(signal)) deliver(*receiver, signal);
   }
 }
@@ -81,17 +82,17 @@ int take_lowest(signal_receiver& receiver) noexcept {
 
 // --- a forked child
 
-// An error number, or 0.
+// Returns an error number, or 0.
 int replace_event_fd(int fd) noexcept {
-  const int fresh = make_event_fd();
-  if (fresh < 0) return errno;
-  const int error = ::dup3(fresh, fd, O_CLOEXEC) < 0 ? errno : 0;
-  ::close(fresh);
+  const int new_fd = make_event_fd();
+  if (new_fd < 0) return errno;
+  const int error = ::dup3(new_fd, fd, O_CLOEXEC) < 0 ? errno : 0;
+  ::close(new_fd);
   return error;
 }
 
-// The parent's signals are not the child's. What the mutex guards is whole at every moment, so a copy that another
-// thread of the parent held is made anew.
+// Drops the parent's signals. Another thread of the parent may have held the mutex at the fork, so the child constructs
+// it anew. The state that it guards is consistent at every moment.
 void begin_child() noexcept {
   std::construct_at(&receivers_mutex);
   // ORDER: relaxed, pairs with nothing: there is one thread in a child, here and below.
@@ -109,25 +110,29 @@ signal_receiver& new_receiver() {
   const int event_fd = make_event_fd();
   if (event_fd < 0) throw std::system_error(errno, std::system_category(), "eventfd");
   // ORDER: relaxed, pairs with nothing: guarded by the mutex.
-  auto* const fresh = new (std::nothrow) signal_receiver(event_fd, receivers.load(std::memory_order_relaxed));
-  if (!fresh) ::close(event_fd), throw std::bad_alloc();
-  // ORDER: release, pairs with the load in notify_receivers(): the receiver is whole.
-  receivers.store(fresh, std::memory_order_release);
+  auto* const receiver = new (std::nothrow) signal_receiver(event_fd, receivers.load(std::memory_order_relaxed));
+  if (!receiver) {
+    ::close(event_fd);
+    throw std::bad_alloc();
+  }
+  // ORDER: release, pairs with the load in notify_receivers(): the handler reads a complete receiver.
+  receivers.store(receiver, std::memory_order_release);
   listen_to_signals(&notify_receivers, &begin_child);
-  return *fresh;
+  return *receiver;
 }
 
-// Under the mutex. One that a fork has left without an eventfd gets it now, if it can.
+// Under the mutex. Retries the eventfd of a receiver for which a forked child had none.
 bool try_use(signal_receiver& receiver) noexcept {
   // ORDER: relaxed, pairs with nothing: no set uses it.
-  if (receiver.used) return false;
+  if (receiver.is_used) return false;
   // ORDER: relaxed, as above.
   if (receiver.error.load(std::memory_order_relaxed) != 0) {
     const int error = replace_event_fd(receiver.event_fd);
     receiver.error.store(error, std::memory_order_relaxed);  // ORDER: relaxed, as above.
     if (error != 0) return false;
   }
-  return receiver.used = true;
+  receiver.is_used = true;
+  return true;
 }
 
 signal_receiver& unused_receiver() {
@@ -139,9 +144,9 @@ signal_receiver& unused_receiver() {
   return new_receiver();
 }
 
-// When it returns, no handler accesses the receiver any more.
+// Waits for running handlers: after the return no handler accesses the receiver.
 void leave_all(signal_receiver& receiver) noexcept {
-  // ORDER: seq_cst, forbids that leave_signal() looks for handlers before it, against notify_receivers().
+  // ORDER: seq_cst, forbids that leave_signal() reads the count of handlers before it, against notify_receivers().
   signal_bits signals = receiver.signals.exchange(0, std::memory_order_seq_cst);
   for (int signal = 1; signals != 0; ++signal, signals >>= 1) {
     if (signals & 1) leave_signal(signal);
@@ -165,12 +170,14 @@ void release_receiver(signal_receiver& receiver) noexcept {
   // ORDER: relaxed, pairs with nothing: guarded by the mutex below, and no handler accesses it.
   receiver.received.store(0, std::memory_order_relaxed);
   const primitive::locked guard(receivers_mutex);
-  receiver.used = false;
+  receiver.is_used = false;
 }
 
 // --- descriptors of sets
 
-signal_receiver& receiver_of(const open_descriptor& at) noexcept { return *static_cast<signal_receiver*>(at.data()); }
+signal_receiver& receiver_of(const open_descriptor& record) noexcept {
+  return *static_cast<signal_receiver*>(record.data());
+}
 
 class signal_receivers final : public backend {
  public:
@@ -181,10 +188,13 @@ class signal_receivers final : public backend {
     return backend_of_sets;
   }
 
-  call_end carry_out(open_descriptor& at, transfer& operation) noexcept override {
-    signal_receiver& receiver = receiver_of(at);
+  call_end carry_out(open_descriptor& record, transfer& operation) noexcept override {
+    signal_receiver& receiver = receiver_of(record);
     // ORDER: relaxed, pairs with nothing: stored while the process had one thread, or no set.
-    if (const int error = receiver.error.load(std::memory_order_relaxed)) return operation.fail(error), call_end::done;
+    if (const int error = receiver.error.load(std::memory_order_relaxed)) {
+      operation.fail(error);
+      return call_end::done;
+    }
     const int signal = take_lowest(receiver);
     if (signal == 0) return call_end::blocks;
     operation.done = static_cast<std::size_t>(signal);
@@ -194,15 +204,18 @@ class signal_receivers final : public backend {
 
   result<io_driver*> driver_here() noexcept override { return epoll_driver::here(); }
 
-  // The last call of the set is over.
-  void close(open_descriptor& closed) noexcept override { release_receiver(receiver_of(closed)); }
+  // After the last call of the set.
+  void close(open_descriptor& record) noexcept override { release_receiver(receiver_of(record)); }
 };
 
 descriptor receive(std::initializer_list<int> signals) {
   signal_receiver& receiver = unused_receiver();
   open_descriptor* const record =
       descriptor_table::take(signal_receivers::instance(), receiver.event_fd, descriptor_kind::other, &receiver);
-  if (!record) release_receiver(receiver), throw std::bad_alloc();
+  if (!record) {
+    release_receiver(receiver);
+    throw std::bad_alloc();
+  }
   descriptor owner = descriptor_access::make(*record);
   use_all(receiver, signals);
   return owner;
@@ -210,7 +223,7 @@ descriptor receive(std::initializer_list<int> signals) {
 
 }  // namespace
 
-void signal_operation::give_back() noexcept {
+void signal_operation::redeliver() noexcept {
   const int signal = static_cast<int>(std::exchange(done, std::size_t{0}));
   if (const used_fd fd(side->record(), generation); fd.is_open()) deliver(receiver_of(fd.record()), signal);
 }

@@ -14,7 +14,7 @@ using namespace detail;
 
 namespace {
 
-// A master of a pseudo-terminal would be another one if it were opened once more.
+// False for the master of a pseudo-terminal: a second open makes another pseudo-terminal.
 bool can_be_reopened(int fd, mode_t mode) noexcept {
   if (S_ISFIFO(mode)) return true;
   unsigned master = 0;
@@ -28,10 +28,10 @@ int reopen(int fd, int access) noexcept {
 }
 
 result<stream> stream_of(unique_fd fd, descriptor_kind kind) noexcept {
-  result<descriptor> made = descriptor_access::take_over(fd.native_handle(), kind);
-  if (!made) return failure(made.error());
+  result<descriptor> owner = descriptor_access::take_over(fd.native_handle(), kind);
+  if (!owner) return failure(owner.error());
   fd.release();
-  return stream(std::move(*made));
+  return stream(std::move(*owner));
 }
 
 descriptor_kind kind_of_copy(mode_t mode) noexcept {

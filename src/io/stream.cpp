@@ -3,9 +3,9 @@
 namespace hocket { inline namespace HOCKET_ABI {
 
 result<stream> stream::adopt(int fd) noexcept {
-  result<descriptor> of = descriptor::adopt(fd);
-  if (!of) return failure(of.error());
-  return stream(std::move(*of));
+  result<descriptor> owner = descriptor::adopt(fd);
+  if (!owner) return failure(owner.error());
+  return stream(std::move(*owner));
 }
 
 }}  // namespace hocket

@@ -1,4 +1,4 @@
-// A network in memory, as io and net see it: a backend and an opener of sockets over the objects of one medium.
+// The backend and the socket opener of a network in memory, over the objects of one medium.
 #pragma once
 #include <hocket/core/thread/seam/driver.hpp>
 #include <hocket/io/seam/backend.hpp>
@@ -19,11 +19,11 @@ class memory_core final : public backend, public socket_opener, public std::enab
   ~memory_core();
 
   std::pair<tcp::stream, tcp::stream> make_pair();
-  void reset(open_descriptor& one) noexcept;
+  void reset(open_descriptor& record) noexcept;
   // Throw std::bad_alloc.
-  result<tcp::listener> listen(const socket_address& at, const tcp::listen_options& options);
-  // Bound to `at`; if `to` is valid, connected to it.
-  result<udp::socket> open_datagrams(const socket_address& at, const socket_address& to,
+  result<tcp::listener> listen(const socket_address& address, const tcp::listen_options& options);
+  // Opens a socket that is bound to `local`. If `remote` is valid, connects it.
+  result<udp::socket> open_datagrams(const socket_address& local, const socket_address& remote,
                                      const udp::socket_options& options);
 
   // socket_opener
@@ -32,13 +32,13 @@ class memory_core final : public backend, public socket_opener, public std::enab
 
   // backend
   const char* name() const noexcept override { return "memory"; }
-  call_end carry_out(open_descriptor& at, transfer& what) noexcept override;
+  call_end carry_out(open_descriptor& record, transfer& operation) noexcept override;
   result<io_driver*> driver_here() noexcept override;
-  void close(open_descriptor& gone) noexcept override;
-  int set_option(open_descriptor& at, int level, int name, const void* value, std::size_t size) noexcept override;
-  int shut_down(open_descriptor& at, int how) noexcept override;
-  int address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept override;
-  std::size_t unsent(open_descriptor& at) noexcept override;
+  void close(open_descriptor& record) noexcept override;
+  int set_option(open_descriptor& record, int level, int name, const void* value, std::size_t size) noexcept override;
+  int shut_down(open_descriptor& record, int directions) noexcept override;
+  int address_of(open_descriptor& record, socket_side side, void* target, std::size_t& size) noexcept override;
+  std::size_t unsent(open_descriptor& record) noexcept override;
 
  private:
   class kind;

@@ -8,14 +8,14 @@ using primitive::locked;
 
 namespace {
 
-constexpr std::size_t most_bytes = 65536;  // that one party moves at once
+constexpr std::size_t max_transfer = 65536;  // bytes of one call
 
 }  // namespace
 
-// --- chance
+// --- random numbers
 
-std::size_t memory_medium::some_of(std::size_t size, unsigned chance) noexcept {
-  size = std::min(size, most_bytes);
+std::size_t memory_medium::random_part(std::size_t size, unsigned chance) noexcept {
+  size = std::min(size, max_transfer);
   return size > 1 && happens(chance) ? 1 + random_.below(static_cast<std::uint32_t>(size)) : size;
 }
 
@@ -32,23 +32,23 @@ memory_object* memory_medium::choose(const std::vector<memory_object*>& objects)
 
 // --- arrivals
 
-void memory_medium::arrives(time_point at, std::uint64_t tag, memory_side side) {
-  arrivals_.push({at, arrival_count_++, tag, side});
+void memory_medium::schedule_edge(time_point when, std::uint64_t tag, memory_side side) {
+  arrivals_.push({when, arrival_count_++, tag, side});
 }
 
-void memory_medium::brings(time_point at, std::uint64_t tag) {
-  if (happens(options_.idle_edges)) arrives(now(), tag, memory_side::in);
-  arrives(happens(options_.late_edges) ? at + latency() : at, tag, memory_side::in);
+void memory_medium::schedule_bytes(time_point when, std::uint64_t tag) {
+  if (happens(options_.idle_edges)) schedule_edge(now(), tag, memory_side::in);
+  schedule_edge(happens(options_.late_edges) ? when + latency() : when, tag, memory_side::in);
 }
 
 time_point memory_medium::next_arrival() const noexcept {
   locked guard(mutex_);
-  return arrivals_.empty() ? time_point::max() : arrivals_.top().at;
+  return arrivals_.empty() ? time_point::max() : arrivals_.top().when;
 }
 
 bool memory_medium::take_arrival(std::uint64_t& tag, memory_side& side) noexcept {
   locked guard(mutex_);
-  if (arrivals_.empty() || arrivals_.top().at > now()) return false;
+  if (arrivals_.empty() || arrivals_.top().when > now()) return false;
   tag = arrivals_.top().tag;
   side = arrivals_.top().side;
   arrivals_.pop();
@@ -67,7 +67,7 @@ void memory_medium::remove(arrival_watcher& watcher) noexcept {
   std::erase(watchers_, &watcher);
 }
 
-// On one thread nobody sleeps.
+// With a clock of its own the network has one thread, which does not sleep in a driver.
 void memory_medium::notify_watchers() noexcept {
   if (options_.clock) return;
   locked guard(mutex_);

@@ -1,10 +1,10 @@
-// The state that the objects and drivers of one network share: clock, chance, names, and the edges on their way.
+// The state that the objects and drivers of one network share: clock, random numbers, names, and scheduled edges.
 //
 // An *arrival* is an edge with a time. The first driver that polls after this time takes it, and reports the edge.
 //
-// Locks. The mutex is taken under the mutex of a descriptor, and is never held while an edge is reported.
+// Locks. The mutex may be locked under the mutex of a descriptor. It is never held while an edge is reported.
 //
-// Access. lock(): any thread. The members of objects: under the mutex. The members of drivers take it themselves.
+// Access. lock(): any thread. The members of objects: under the mutex. The members of drivers lock it.
 #pragma once
 #include <hocket/base/random.hpp>
 #include <hocket/base/seam/mutex.hpp>
@@ -21,10 +21,10 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 // The direction of an edge.
 enum class memory_side : std::uint8_t { in, out, peer };
 
-// A driver, to the medium. Any thread.
+// The interface of a driver for the medium. Any thread.
 class arrival_watcher {
  public:
-  // There may be an arrival sooner than the next one it knows.
+  // An arrival may be earlier than the one for which the driver sleeps.
   virtual void recheck() noexcept = 0;
 
  protected:
@@ -49,13 +49,14 @@ class memory_medium {
 
   // --- for objects
   bool happens(unsigned chance) noexcept { return chance != 0 && random_.below(256) < chance; }
-  std::size_t some_of(std::size_t size, unsigned chance) noexcept;  // at least one byte
+  // `size`, or with this chance a random part of it: at least one byte.
+  std::size_t random_part(std::size_t size, unsigned chance) noexcept;
   duration latency() noexcept;
   memory_object* choose(const std::vector<memory_object*>& objects) noexcept;
-  // An edge at that time, of the descriptor with that tag. Throws std::bad_alloc.
-  void arrives(time_point at, std::uint64_t tag, memory_side side);
-  // The edge of bytes that arrive at that time: it may be late, and there may also be one too early.
-  void brings(time_point at, std::uint64_t tag);
+  // Schedules an edge of the descriptor with this tag. Throws std::bad_alloc.
+  void schedule_edge(time_point when, std::uint64_t tag, memory_side side);
+  // Schedules the edge of bytes that arrive at this time. By chance the edge is late, or an early edge precedes it.
+  void schedule_bytes(time_point when, std::uint64_t tag);
   memory_names streams, datagrams;
 
   // --- for drivers
@@ -63,25 +64,25 @@ class memory_medium {
   void add(arrival_watcher& watcher);
   void remove(arrival_watcher& watcher) noexcept;
   time_point next_arrival() const noexcept;
-  // An arrival that is due. False: there is none.
+  // Removes an arrival that is due. False: there is none.
   bool take_arrival(std::uint64_t& tag, memory_side& side) noexcept;
   void notify_watchers() noexcept;
 
  private:
   struct arrival {
-    time_point at;
-    std::uint64_t number;  // in order, where times are equal
+    time_point when;
+    std::uint64_t number;  // the order of arrivals at one time
     std::uint64_t tag;
     memory_side side;
     bool operator>(const arrival& other) const noexcept {
-      return at != other.at ? at > other.at : number > other.number;
+      return when != other.when ? when > other.when : number > other.number;
     }
   };
 
   const memory_options options_;
   backend& sockets_;
   mutable primitive::thread_mutex mutex_;
-  // Guarded by mutex_, and so are the names.
+  // Guarded by mutex_, as are the names.
   random_engine random_;
   std::priority_queue<arrival, std::vector<arrival>, std::greater<>> arrivals_;
   std::uint64_t arrival_count_ = 0;

@@ -30,8 +30,8 @@ result<udp::socket> memory_network::connect_datagrams(const socket_address& addr
                                                       const udp::connect_options& options) {
   if (!address.is_valid()) return failure(std::errc::invalid_argument);
   const socket_address& local = options.local_address;
-  const udp::socket_options same{.reuse_port = options.reuse_port, .broadcast = options.broadcast};
-  return core_->open_datagrams(local.is_valid() ? local : address.with_port(0), address, same);
+  const udp::socket_options bind_options{.reuse_port = options.reuse_port, .broadcast = options.broadcast};
+  return core_->open_datagrams(local.is_valid() ? local : address.with_port(0), address, bind_options);
 }
 
 }}  // namespace hocket

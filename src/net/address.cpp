@@ -17,14 +17,14 @@ constexpr std::size_t path_begins = offsetof(sockaddr_un, sun_path);
 
 std::error_code invalid() noexcept { return std::make_error_code(std::errc::invalid_argument); }
 
-// All of the text, in digits.
+// Parses the whole text as decimal digits.
 template <class T>
 bool read_number(std::string_view text, T& number) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// inet_pton wants a terminated string.
+// Copies the text, because inet_pton needs a terminated string.
 template <class Address>
 bool read_host(int family, std::string_view text, Address& host) noexcept {
   std::array<char, INET6_ADDRSTRLEN> copy{};
@@ -46,7 +46,7 @@ std::string host_of(int family, const void* host) {
   return text.data();
 }
 
-// A name of digits would be read as a number.
+// An interface whose name is a number is printed by its index: assign_v6() reads digits as an index.
 std::string scope_of(std::uint32_t scope) {
   if (scope == 0) return {};
   std::array<char, IF_NAMESIZE> name{};
@@ -72,7 +72,7 @@ socket_address::socket_address(const void* address, std::size_t size) noexcept {
   }
 }
 
-// Equal addresses have equal bytes: what is no part of an address is zero.
+// Equal addresses have equal bytes: the bytes that are no part of an address are zero.
 void socket_address::take_v4(const void* address) noexcept {
   auto copy = as<sockaddr_in>(address);
   std::memset(copy.sin_zero, 0, sizeof copy.sin_zero);
@@ -85,8 +85,8 @@ void socket_address::take_v6(const void* address) noexcept {
   std::memcpy(bytes_.data(), &copy, size_ = sizeof copy);
 }
 
-// The length of an abstract name counts. A path ends with its first zero, or where its room ends. A path that begins
-// with '@' would have the text of an abstract name: "./@name" is the same file.
+// The length of an abstract name is a part of it. A path ends with its first zero, or at the end of sun_path. A path
+// that begins with '@' would have the text of an abstract name, so it becomes "./@name", the same file.
 void socket_address::take_unix(const char* name, std::size_t size) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -94,9 +94,9 @@ void socket_address::take_unix(const char* name, std::size_t size) noexcept {
   if (!is_abstract) size = ::strnlen(name, size);
   if (size > sizeof address.sun_path) return;
   constexpr std::string_view prefix = "./";
-  const bool is_hidden = size != 0 && name[0] == '@' && size + prefix.size() <= sizeof address.sun_path;
+  const bool needs_prefix = size != 0 && name[0] == '@' && size + prefix.size() <= sizeof address.sun_path;
   char* to = address.sun_path;
-  if (is_hidden) to = std::copy(prefix.begin(), prefix.end(), to);
+  if (needs_prefix) to = std::copy(prefix.begin(), prefix.end(), to);
   to = std::copy(name, name + size, to);
   const bool ends_with_zero = !is_abstract && size != 0 && to != std::end(address.sun_path);
   size_ = path_begins + static_cast<std::size_t>(to - address.sun_path) + (ends_with_zero ? 1 : 0);
@@ -162,7 +162,7 @@ std::error_code socket_address::assign_v6(std::string_view host, std::uint16_t p
   return {};
 }
 
-// "@name" is the abstract "\0name". No text is the address of a socket without a name.
+// "@name" is the abstract "\0name". An empty path is the address of an unnamed socket.
 std::error_code socket_address::assign_unix(std::string_view path) noexcept {
   std::array<char, sizeof(sockaddr_un::sun_path)> name{};
   const bool is_abstract = !path.empty() && path.front() == '@';
@@ -200,16 +200,17 @@ bool socket_address::is_loopback() const noexcept {
 
 bool socket_address::is_unnamed() const noexcept { return kind() == family::unix_path && size_ == path_begins; }
 
-// Both families have the port in one place.
+// sin_port and sin6_port have the same offset.
 std::uint16_t socket_address::port() const noexcept {
-  const family is = kind();
-  return is == family::v4 || is == family::v6 ? ntohs(as<sockaddr_in>(data()).sin_port) : std::uint16_t{0};
+  const family own_family = kind();
+  return own_family == family::v4 || own_family == family::v6 ? ntohs(as<sockaddr_in>(data()).sin_port)
+                                                              : std::uint16_t{0};
 }
 
 socket_address socket_address::with_port(std::uint16_t port) const noexcept {
   socket_address other = *this;
-  const family is = kind();
-  if (is == family::v4 || is == family::v6) {
+  const family own_family = kind();
+  if (own_family == family::v4 || own_family == family::v6) {
     const std::uint16_t in_network_order = htons(port);
     std::memcpy(other.bytes_.data() + offsetof(sockaddr_in, sin_port), &in_network_order, sizeof in_network_order);
   }

@@ -1,11 +1,11 @@
-// How many connections all servers of the process may have together, if they have no limits of their own.
+// The limit of connections that all servers of the process without a limit of their own share.
 #pragma once
 #include <hocket/sync/semaphore.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// A permit for each of 80 % of the fds that the process may have when it is called first. The rest is left for files,
-// clients, epolls and the connections that a server refuses.
+// At the first call, one permit for each of 80 % of the fds that the process may open. The rest is for files, clients,
+// epolls and the connections that a server refuses.
 semaphore& process_connections() noexcept;
 
 }}}  // namespace hocket::detail

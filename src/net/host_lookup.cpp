@@ -1,8 +1,8 @@
-// A record belongs to its waiter and to the job that runs it (shared_ptr). The thread writes the result before it sets
-// `done`; the waiter reads it after `done`. A waiter that leaves drops its share: then the job has the only share while
-// it is queued, and its thread drops it without a lookup.
+// The waiter and the job share a record (shared_ptr). The lookup thread writes the result before it sets `done`; the
+// waiter reads the result after `done`. If its wait ends early, the waiter drops its share. If the job is still queued
+// then, its thread finds that it holds the only share, and skips the lookup.
 //
-// The job's destructor sets `done`: so a waiter whose job is destroyed without a run gets errc::full.
+// The job's destructor sets `done`. So if the job is destroyed before it runs, the waiter gets errc::full.
 #include <hocket/base/error.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/net/seam/host_lookup.hpp>
@@ -78,7 +78,7 @@ class lookup_job final : public detached_threads::job {
   const std::shared_ptr<lookup_record> record_;
 };
 
-// The host as an address, if no lookup is needed.
+// Returns the address of a numeric host; empty: a lookup is needed.
 std::vector<socket_address> numeric_address(const std::string& host, int port) {
   const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with("unix:");
   const std::string text = host.starts_with("unix:") ? host

@@ -1,9 +1,8 @@
-// A wait of a task that needs no memory when it begins: its room is a part of the frame
-// (core/wait/seam/wait_room.hpp).
+// A wait of a task that allocates no memory: its room is a part of the frame (core/wait/seam/wait_room.hpp).
 //
 //   const result<void> ready = co_await memoryless_wait(listener.readable());
 //
-// For coroutines that must go on where there is no memory, as a server's.
+// For coroutines that must continue without memory, as the acceptor of a server.
 #pragma once
 #include <hocket/primitive.hpp>
 #include <utility>

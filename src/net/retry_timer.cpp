@@ -17,10 +17,10 @@ constexpr duration first_pause = 1ms, longest_pause = 50ms;
 
 }  // namespace
 
-constinit const timer_kind retry_timer::kind_of_timer{&retry_timer::ring};
+constinit const timer_kind retry_timer::kind_of_timer{&retry_timer::on_expiry};
 
-bool retry_timer::is_needed(const open_descriptor& at, bool to_unix) noexcept {
-  return to_unix && at.native_handle() >= 0;
+bool retry_timer::is_needed(const open_descriptor& record, bool to_unix) noexcept {
+  return to_unix && record.native_handle() >= 0;
 }
 
 void retry_timer::begin(primitive::suspension& wait, primitive::waiter& entry, transfer& operation) noexcept {
@@ -31,35 +31,38 @@ void retry_timer::begin(primitive::suspension& wait, primitive::waiter& entry, t
   timers_ = current_executor()->timers();
   operation.side->record().notify_edge(*operation.side);
   entry.enlist(wait, *this);
-  if (timers_) return set();
+  if (timers_) return arm();
   operation.fail(EAGAIN);
   entry.claim_popped().post();
 }
 
-void retry_timer::set() noexcept {
+void retry_timer::arm() noexcept {
   when = time_point::max();
   set_after(pause_);
   timers_->attach_after(*this);
 }
 
-// As soon as the timer is set again, or the wait is posted, the timer may be gone.
-void retry_timer::ring(timer_node& self, timer_call) noexcept {
-  auto& rung = static_cast<retry_timer&>(self);
-  rung.pause_ = std::min(2 * rung.pause_, longest_pause);
-  if (rung.try_again()) return rung.entry_->claim_popped().post();
-  rung.set();
+// Hazard. After arm() or post() another thread may destroy the timer. Prevented by making each the last step.
+void retry_timer::on_expiry(timer_node& self, timer_call) noexcept {
+  auto& timer = static_cast<retry_timer&>(self);
+  timer.pause_ = std::min(2 * timer.pause_, longest_pause);
+  if (timer.try_again()) return timer.entry_->claim_popped().post();
+  timer.arm();
 }
 
-// True: the transfer has ended, or nobody waits for it any more, or its party makes the call.
+// True: the transfer has ended, or its wait is decided, or it is armed and another party makes the call.
 bool retry_timer::try_again() noexcept {
   if (entry_->decided() || transfer_->arm != 0) return true;
-  open_descriptor& at = transfer_->side->record();
-  if (!at.enter_fd()) return transfer_->fail(ECANCELED), true;
-  const bool late = at.generation() != transfer_->generation;
-  if (late) transfer_->fail(EBADF);
-  const bool over = late || at.carry_out(*transfer_) != call_end::blocks;
-  at.leave_fd();
-  return over;
+  open_descriptor& record = transfer_->side->record();
+  if (!record.enter_fd()) {
+    transfer_->fail(ECANCELED);
+    return true;
+  }
+  const bool is_stale = record.generation() != transfer_->generation;
+  if (is_stale) transfer_->fail(EBADF);
+  const bool has_ended = is_stale || record.carry_out(*transfer_) != call_end::blocks;
+  record.leave_fd();
+  return has_ended;
 }
 
 // Without timers begin() has ended the wait.

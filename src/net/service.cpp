@@ -14,7 +14,7 @@ using namespace detail;
 
 namespace {
 
-// 0: cancelled.
+// Returns 0 if it is cancelled.
 task<int> next_signal(signal_set& signals) {
   const result<int> received = co_await signals.next();
   if (!received && received.error() != std::errc::operation_canceled) throw std::system_error(received.error());
@@ -95,7 +95,7 @@ struct service::state {
   std::vector<added_pool> pools;
   thread_mutex mutex;
   bool is_ended = false;             // guarded by the mutex
-  join_handle<int>* wait = nullptr;  // guarded by the mutex: of run_until()
+  join_handle<int>* wait = nullptr;  // the wait of run_until(); guarded by the mutex
 };
 
 service::service(runtime& rt) : state_(new state{rt, {}, {}, {}, false, nullptr}) {}
@@ -123,23 +123,23 @@ int service::wait_for(signal_set& signals) {
   return received ? *received : 0;
 }
 
-// By a coroutine of the runtime.
+// Runs the end of the part in a coroutine of the runtime, and waits for it.
 void service::end_part(added_part& part, const shutdown_options& options, service_report& report) {
-  service_report::part ended{part.name.c_str()};
+  service_report::part part_report{part.name.c_str()};
   try {
     auto handle = spawn(state_->rt, {.name = "end of a part"}, &added_part::run, &part, options);
-    const result<shutdown_report> part_report = sync_wait(handle.join());
-    if (part_report) ended.report = *part_report;
-    else throw std::system_error(part_report.error());
+    const result<shutdown_report> joined = sync_wait(handle.join());
+    if (joined) part_report.report = *joined;
+    else throw std::system_error(joined.error());
   } catch (...) {
-    ended.error = std::current_exception();
+    part_report.error = std::current_exception();
   }
-  report.parts.push_back(std::move(ended));
+  report.parts.push_back(std::move(part_report));
 }
 
 service_report service::run_until(std::initializer_list<int> signals, const shutdown_options& options) {
-  signal_set received(signals);
-  return run_until(received, options);
+  signal_set set(signals);
+  return run_until(set, options);
 }
 
 service_report service::run_until(signal_set& signals, const shutdown_options& options) {
@@ -149,14 +149,15 @@ service_report service::run_until(signal_set& signals, const shutdown_options& o
   report.signal = wait_for(signals);
 
   const time_point end_of_drain = deadline_after(steady_clock().now(), options.drain);
-  const auto rest_of = [&]() noexcept {
-    shutdown_options rest = options;
-    if (options.drain != duration::max()) rest.drain = std::max(duration::zero(), end_of_drain - steady_clock().now());
-    rest.stopped = &report.stopped;
-    return rest;
+  const auto remaining_options = [&]() noexcept {
+    shutdown_options remaining = options;
+    if (options.drain != duration::max())
+      remaining.drain = std::max(duration::zero(), end_of_drain - steady_clock().now());
+    remaining.stopped = &report.stopped;
+    return remaining;
   };
-  for (const std::unique_ptr<added_part>& each : state_->parts) end_part(*each, rest_of(), report);
-  report.parts.push_back({"runtime", state_->rt.shutdown(rest_of())});
+  for (const std::unique_ptr<added_part>& each : state_->parts) end_part(*each, remaining_options(), report);
+  report.parts.push_back({"runtime", state_->rt.shutdown(remaining_options())});
   for (const state::added_pool& each : state_->pools) {
     const blocking_pool::counts counts = each.threads->statistics();
     report.parts.push_back({each.name.c_str(), {.remaining = counts.threads - counts.idle + counts.queued}});

@@ -1,4 +1,4 @@
-// Calls on sockets that are no transfers: options and addresses.
+// Socket calls other than transfers: options and addresses.
 #pragma once
 #include <hocket/io/descriptor.hpp>
 #include <hocket/net/address.hpp>
@@ -10,19 +10,20 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// --- on an fd that is no descriptor yet
+// --- on an fd without a descriptor
 
-inline result<void> told_of(int returned) noexcept {
-  if (returned != 0) return failure_of_transfer(errno);
+// `rc` is the value that the call returned.
+inline result<void> call_result(int rc) noexcept {
+  if (rc != 0) return failure_of_transfer(errno);
   return {};
 }
 
 template <class T>
 result<void> set_option(int fd, int level, int name, const T& value) noexcept {
-  return told_of(::setsockopt(fd, level, name, &value, sizeof value));
+  return call_result(::setsockopt(fd, level, name, &value, sizeof value));
 }
 
-// Empty: the fd is no socket, or has no such option; errno says why.
+// Returns nothing if the fd is no socket, or has no such option, and sets errno.
 inline std::optional<int> option_of(int fd, int name) noexcept {
   int value = 0;
   socklen_t size = sizeof value;
@@ -30,38 +31,39 @@ inline std::optional<int> option_of(int fd, int name) noexcept {
   return value;
 }
 
-// Takes ownership of a socket of this type that others have opened: from now on it does not block and is closed on
-// exec. On an error the caller keeps it.
+// Takes ownership of an open socket of this type, and makes it non-blocking and close-on-exec. On an error the caller
+// keeps the fd.
 result<descriptor> adopt_socket(int fd, int type) noexcept;
 
-// --- by the backend of a descriptor
+// --- through the backend of a descriptor
 
-// `call` gives an error number, or 0.
+// `call` returns an error number, or 0.
 template <class Call>
-result<void> by_backend(const descriptor& of, Call call) noexcept {
-  const used_fd fd(of);
+result<void> call_backend(const descriptor& socket, Call call) noexcept {
+  const used_fd fd(socket);
   const int error = fd.is_open() ? call(fd.record().system(), fd.record()) : EBADF;
   if (error != 0) return failure_of_transfer(error);
   return {};
 }
 
 template <class T>
-result<void> set_option(const descriptor& of, int level, int name, const T& value) noexcept {
-  return by_backend(of, [&](backend& by, open_descriptor& at) noexcept {
-    return by.set_option(at, level, name, &value, sizeof value);
+result<void> set_option(const descriptor& socket, int level, int name, const T& value) noexcept {
+  return call_backend(socket, [&](backend& sockets, open_descriptor& record) noexcept {
+    return sockets.set_option(record, level, name, &value, sizeof value);
   });
 }
 
-// Invalid: there is none.
-inline socket_address address_of(const descriptor& of, socket_side which) noexcept {
+// Returns an invalid address if the socket has none.
+inline socket_address address_of(const descriptor& socket, socket_side side) noexcept {
   sockaddr_storage address{};
   std::size_t size = sizeof address;
-  const result<void> told = by_backend(of, [&](backend& by, open_descriptor& at) noexcept {
-    if (which == socket_side::local || at.peer_name().empty()) return by.address_of(at, which, &address, size);
-    size = at.peer_name().copy_to(&address);
+  const result<void> read = call_backend(socket, [&](backend& sockets, open_descriptor& record) noexcept {
+    if (side == socket_side::local || record.peer_name().empty())
+      return sockets.address_of(record, side, &address, size);
+    size = record.peer_name().copy_to(&address);
     return 0;
   });
-  return told ? socket_address(&address, size) : socket_address();
+  return read ? socket_address(&address, size) : socket_address();
 }
 
 }}}  // namespace hocket::detail

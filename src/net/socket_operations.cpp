@@ -23,15 +23,15 @@ int family_of(const socket_address& address) noexcept {
   return AF_UNSPEC;
 }
 
-// The system then chooses the port when it knows the destination: connections to several destinations may share one.
-// Systems before Linux 4.2 choose it at once.
-void leave_port_to_connect(int fd, const socket_address& from) noexcept {
+// Lets connect(2) choose the port, when the destination is known: connections to several destinations may share a port.
+// Systems before Linux 4.2 choose the port in bind(2).
+void defer_port_to_connect(int fd, const socket_address& from) noexcept {
   constexpr int on = 1;
   if (from.kind() == socket_address::family::unix_path || from.port() != 0) return;
   static_cast<void>(::setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on));
 }
 
-// 0, or an error number.
+// Returns an error number, or 0.
 int prepare(int fd, const socket_address& to, const socket_address& from, bool no_delay) noexcept {
   constexpr int on = 1;
   if (no_delay && to.kind() != socket_address::family::unix_path &&
@@ -39,7 +39,7 @@ int prepare(int fd, const socket_address& to, const socket_address& from, bool n
     return errno;
   if (!from.is_valid()) return 0;
   if (from.is_unnamed()) return EINVAL;
-  leave_port_to_connect(fd, from);
+  defer_port_to_connect(fd, from);
   return ::bind(fd, static_cast<const sockaddr*>(from.data()), static_cast<socklen_t>(from.size())) == 0 ? 0 : errno;
 }
 
@@ -48,12 +48,21 @@ class kernel_opener final : public socket_opener {
   open_descriptor* open(const socket_address& to, const socket_address& from, bool no_delay,
                         int& error) noexcept override {
     const int fd = new_socket(to, SOCK_STREAM);
-    if (fd < 0) return error = -fd, nullptr;
+    if (fd < 0) {
+      error = -fd;
+      return nullptr;
+    }
     error = prepare(fd, to, from, no_delay);
-    if (error != 0) return ::close(fd), nullptr;
-    result<descriptor> made = descriptor_of_socket(fd, to.kind() != socket_address::family::unix_path);
-    if (!made) return error = made.error().value(), nullptr;
-    return descriptor_access::release(*made);
+    if (error != 0) {
+      ::close(fd);
+      return nullptr;
+    }
+    result<descriptor> socket = descriptor_of_socket(fd, to.kind() != socket_address::family::unix_path);
+    if (!socket) {
+      error = socket.error().value();
+      return nullptr;
+    }
+    return descriptor_access::release(*socket);
   }
 };
 
@@ -68,15 +77,15 @@ int new_socket(const socket_address& for_address, int type) noexcept {
 void close_fd(int fd) noexcept { ::close(fd); }
 
 result<descriptor> descriptor_of_socket(int fd, bool tcp) noexcept {
-  result<descriptor> made = descriptor_access::take_over(fd, tcp ? descriptor_kind::stream : descriptor_kind::socket);
-  if (!made) ::close(fd);
-  return made;
+  result<descriptor> socket = descriptor_access::take_over(fd, tcp ? descriptor_kind::stream : descriptor_kind::socket);
+  if (!socket) ::close(fd);
+  return socket;
 }
 
 result<descriptor> adopt_socket(int fd, int type) noexcept {
-  const std::optional<int> found = option_of(fd, SO_TYPE);
-  if (!found) return failure_of_transfer(errno);
-  if (*found != type) return failure_of_transfer(EINVAL);
+  const std::optional<int> actual_type = option_of(fd, SO_TYPE);
+  if (!actual_type) return failure_of_transfer(errno);
+  if (*actual_type != type) return failure_of_transfer(EINVAL);
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || ::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
     return failure_of_transfer(errno);
@@ -84,8 +93,8 @@ result<descriptor> adopt_socket(int fd, int type) noexcept {
 }
 
 socket_opener& system_sockets() noexcept {
-  static constinit kernel_opener one;
-  return one;
+  static constinit kernel_opener opener;
+  return opener;
 }
 
 }}}  // namespace hocket::detail

@@ -14,7 +14,7 @@ using namespace detail;
 
 namespace detail {
 
-// From here on the destructor need not wait for the peer.
+// After this call the destructor does not wait for the peer.
 int graceful_close_operation::shut_down_writing() noexcept {
   const used_fd fd(side->record(), generation);
   if (!fd.is_open()) return EBADF;
@@ -35,8 +35,10 @@ namespace {
 
 int bounded(std::size_t bytes) noexcept { return static_cast<int>(std::min<std::size_t>(bytes, INT_MAX)); }
 
-result<void> shut_down(const descriptor& owner, int cause) noexcept {
-  return by_backend(owner, [&](backend& by, open_descriptor& at) noexcept { return by.shut_down(at, cause); });
+result<void> shut_down(const descriptor& socket, int directions) noexcept {
+  return call_backend(socket, [&](backend& sockets, open_descriptor& record) noexcept {
+    return sockets.shut_down(record, directions);
+  });
 }
 
 }  // namespace
@@ -68,9 +70,9 @@ result<void> stream::set_keep_alive(const keep_alive& options) noexcept {
 }
 
 result<void> stream::set_reset_on_close(bool on) noexcept {
-  linger cause{};
-  cause.l_onoff = on;
-  const result<void> set = set_option(*this, SOL_SOCKET, SO_LINGER, cause);
+  linger option{};
+  option.l_onoff = on;
+  const result<void> set = set_option(*this, SOL_SOCKET, SO_LINGER, option);
   if (set && on) record().record_end(stream_end::read);  // a destroyed stream is reset, and does not linger
   return set;
 }
@@ -86,13 +88,13 @@ result<void> stream::set_send_buffer(std::size_t bytes) noexcept {
 
 namespace {
 
-result<void> prepare(int fd, const socket_address& to, const listen_options& options) noexcept {
-  const auto is = to.kind();
-  if (is == socket_address::family::unix_path) return {};
+result<void> prepare(int fd, const socket_address& local, const listen_options& options) noexcept {
+  const auto family = local.kind();
+  if (family == socket_address::family::unix_path) return {};
   result<void> set = set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   if (set && options.reuse_port) set = set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-  if (set && options.no_delay) set = set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);  // inherited by what is accepted
-  if (set && is == socket_address::family::v6)
+  if (set && options.no_delay) set = set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);  // accepted sockets inherit it
+  if (set && family == socket_address::family::v6)
     set = set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, static_cast<int>(options.v6_only));
   return set;
 }
@@ -102,32 +104,36 @@ result<void> prepare(int fd, const socket_address& to, const listen_options& opt
 result<listener> listener::bind(const socket_address& address, const listen_options& options) noexcept {
   const int fd = new_socket(address, SOCK_STREAM);
   if (fd < 0) return failure_of_transfer(-fd);
-  result<void> done = prepare(fd, address, options);
-  if (done)
-    done = told_of(::bind(fd, static_cast<const sockaddr*>(address.data()), static_cast<socklen_t>(address.size())));
-  if (done) done = told_of(::listen(fd, options.backlog));
-  result<descriptor> created =
-      done ? take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
-  if (!created) return close_fd(fd), failure(created.error());
-  return listener(std::move(*created), address.kind() != socket_address::family::unix_path);
+  result<void> prepared = prepare(fd, address, options);
+  if (prepared)
+    prepared =
+        call_result(::bind(fd, static_cast<const sockaddr*>(address.data()), static_cast<socklen_t>(address.size())));
+  if (prepared) prepared = call_result(::listen(fd, options.backlog));
+  result<descriptor> socket =
+      prepared ? take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(prepared.error()));
+  if (!socket) {
+    close_fd(fd);
+    return failure(socket.error());
+  }
+  return listener(std::move(*socket), address.kind() != socket_address::family::unix_path);
 }
 
 result<listener> listener::adopt(int fd) noexcept {
-  const std::optional<int> listens = option_of(fd, SO_ACCEPTCONN);
-  if (!listens) return failure_of_transfer(errno);
-  if (*listens == 0) return failure_of_transfer(EINVAL);
-  result<descriptor> created = adopt_socket(fd, SOCK_STREAM);
-  if (!created) return failure(created.error());
+  const std::optional<int> is_listening = option_of(fd, SO_ACCEPTCONN);
+  if (!is_listening) return failure_of_transfer(errno);
+  if (*is_listening == 0) return failure_of_transfer(EINVAL);
+  result<descriptor> socket = adopt_socket(fd, SOCK_STREAM);
+  if (!socket) return failure(socket.error());
   const bool is_tcp = option_of(fd, SO_PROTOCOL).value_or(0) == IPPROTO_TCP;
-  return listener(std::move(*created), is_tcp);
+  return listener(std::move(*socket), is_tcp);
 }
 
 result<stream> listener::try_accept() noexcept {
-  const used_fd door(*this);
-  if (!door.is_open()) return failure_of_transfer(EBADF);
-  accept_operation<stream> once(door.record(), is_tcp_);
-  if (door.record().carry_out(once) == call_end::blocks) return failure_of_transfer(EAGAIN);
-  return once.take();
+  const used_fd fd(*this);
+  if (!fd.is_open()) return failure_of_transfer(EBADF);
+  accept_operation<stream> accept(fd.record(), is_tcp_);
+  if (fd.record().carry_out(accept) == call_end::blocks) return failure_of_transfer(EAGAIN);
+  return accept.take();
 }
 
 socket_address listener::local_address() const noexcept { return address_of(*this, socket_side::local); }

@@ -39,11 +39,11 @@ namespace udp {
 
 namespace {
 
-result<void> prepare(int fd, const socket_address& to, const socket_options& options) noexcept {
+result<void> prepare(int fd, const socket_address& address, const socket_options& options) noexcept {
   result<void> set;
   if (options.reuse_port) set = set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   if (set && options.broadcast) set = set_option(fd, SOL_SOCKET, SO_BROADCAST, 1);
-  if (set && to.kind() == socket_address::family::v6)
+  if (set && address.kind() == socket_address::family::v6)
     set = set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, static_cast<int>(options.v6_only));
   return set;
 }
@@ -51,50 +51,50 @@ result<void> prepare(int fd, const socket_address& to, const socket_options& opt
 using address_call = int (*)(int, const sockaddr*, socklen_t);
 
 result<void> call_with(address_call call, int fd, const socket_address& address) noexcept {
-  return told_of(call(fd, static_cast<const sockaddr*>(address.data()), static_cast<socklen_t>(address.size())));
+  return call_result(call(fd, static_cast<const sockaddr*>(address.data()), static_cast<socklen_t>(address.size())));
 }
 
 result<void> bind_and_connect(int fd, const socket_address& from, const socket_address& to) noexcept {
   if (from.is_unnamed()) return failure_of_transfer(EINVAL);
-  result<void> done;
-  if (from.is_valid()) done = call_with(&::bind, fd, from);
-  if (done && to.is_valid()) done = call_with(&::connect, fd, to);
-  return done;
+  result<void> called;
+  if (from.is_valid()) called = call_with(&::bind, fd, from);
+  if (called && to.is_valid()) called = call_with(&::connect, fd, to);
+  return called;
 }
 
-// A socket with one of the addresses, or with both.
+// Opens a socket. At least one of the addresses is valid.
 result<descriptor> open(const socket_address& from, const socket_address& to, const socket_options& options) noexcept {
-  const socket_address& current = to.is_valid() ? to : from;
-  const int fd = new_socket(current, SOCK_DGRAM);
+  const socket_address& address = to.is_valid() ? to : from;
+  const int fd = new_socket(address, SOCK_DGRAM);
   if (fd < 0) return failure_of_transfer(-fd);
-  result<void> done = prepare(fd, current, options);
-  if (done) done = bind_and_connect(fd, from, to);
-  result<descriptor> created =
-      done ? descriptor_access::take_over(fd, descriptor_kind::socket) : result<descriptor>(failure(done.error()));
-  if (!created) close_fd(fd);
-  return created;
+  result<void> prepared = prepare(fd, address, options);
+  if (prepared) prepared = bind_and_connect(fd, from, to);
+  result<descriptor> socket = prepared ? descriptor_access::take_over(fd, descriptor_kind::socket)
+                                       : result<descriptor>(failure(prepared.error()));
+  if (!socket) close_fd(fd);
+  return socket;
 }
 
 }  // namespace
 
 result<socket> socket::bind(const socket_address& address, const socket_options& options) noexcept {
-  result<descriptor> created = open(address, {}, options);
-  if (!created) return failure(created.error());
-  return socket(std::move(*created));
+  result<descriptor> opened = open(address, {}, options);
+  if (!opened) return failure(opened.error());
+  return socket(std::move(*opened));
 }
 
 result<socket> socket::connect(const socket_address& address, const connect_options& options) noexcept {
   if (!address.is_valid()) return failure_of_transfer(EINVAL);
-  const socket_options same{.reuse_port = options.reuse_port, .broadcast = options.broadcast};
-  result<descriptor> created = open(options.local_address, address, same);
-  if (!created) return failure(created.error());
-  return socket(std::move(*created));
+  const socket_options bind_options{.reuse_port = options.reuse_port, .broadcast = options.broadcast};
+  result<descriptor> opened = open(options.local_address, address, bind_options);
+  if (!opened) return failure(opened.error());
+  return socket(std::move(*opened));
 }
 
 result<socket> socket::adopt(int fd) noexcept {
-  result<descriptor> created = adopt_socket(fd, SOCK_DGRAM);
-  if (!created) return failure(created.error());
-  return socket(std::move(*created));
+  result<descriptor> opened = adopt_socket(fd, SOCK_DGRAM);
+  if (!opened) return failure(opened.error());
+  return socket(std::move(*opened));
 }
 
 socket_address socket::local_address() const noexcept { return address_of(*this, socket_side::local); }

@@ -13,14 +13,20 @@ using namespace detail;
 namespace detail {
 
 bool send_passing_operation::point() noexcept {
-  if (size == 0 || count > unix_stream::max_fds) return fail(EINVAL), false;
+  if (size == 0 || count > unix_stream::max_fds) {
+    fail(EINVAL);
+    return false;
+  }
   raw = {bytes, sent, nullptr, count, 0, 0};
   data = &raw;
   return true;
 }
 
 bool receive_passing_operation::point() noexcept {
-  if (size == 0) return fail(EINVAL), false;
+  if (size == 0) {
+    fail(EINVAL);
+    return false;
+  }
   raw = {bytes, nullptr, received, count, 0, 0};
   data = &raw;
   return true;
@@ -29,13 +35,13 @@ bool receive_passing_operation::point() noexcept {
 }  // namespace detail
 
 result<peer_credentials> unix_stream::credentials() const noexcept {
-  ucred told{};
-  std::size_t size = sizeof told;
-  const result<void> asked = by_backend(*this, [&](backend& by, open_descriptor& at) noexcept {
-    return by.get_option(at, SOL_SOCKET, SO_PEERCRED, &told, size);
+  ucred peer{};
+  std::size_t size = sizeof peer;
+  const result<void> read = call_backend(*this, [&](backend& sockets, open_descriptor& record) noexcept {
+    return sockets.get_option(record, SOL_SOCKET, SO_PEERCRED, &peer, size);
   });
-  if (!asked) return failure(asked.error());
-  return peer_credentials{told.pid, told.uid, told.gid};
+  if (!read) return failure(read.error());
+  return peer_credentials{peer.pid, peer.uid, peer.gid};
 }
 
 result<unix_pair> make_unix_pair() noexcept {

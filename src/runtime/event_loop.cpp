@@ -19,7 +19,7 @@ void event_loop::begin_turn(std::size_t number) noexcept {
   halt_if_asked();
   take_posted();
   drivers_.poll_in_turn();
-  if (number % house_turns == 0) [[unlikely]]
+  if (number % turns_between_reclaims == 0) [[unlikely]]
     reclaimer_.reclaim();
   // Data that arrived in time beats the deadline, also data that the driver delivers in a later turn.
   due_ = !drivers_.has_more() && wheel_.advance(turn_size);
@@ -40,7 +40,7 @@ void event_loop::sleep(time_point until) noexcept {
   drivers_.poll_soon();
 }
 
-// Without timers no turn reads the clock. So if such a sleep ends without a wake, the house may be due.
+// Without timers no turn reads the clock. So if such a sleep ends without a wake, the maintenance may be due.
 void event_loop::slept(bool woken) noexcept {
   if (!woken && wheel_.empty()) reclaimer_.expect_due();
 }

@@ -11,9 +11,9 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-inline constexpr std::size_t turn_size = 64;        // coroutines between two checks of the inbox and the clock
-inline constexpr std::size_t look_ahead = 8;        // distance of the prefetch of frames, in coroutines
-inline constexpr std::uint32_t house_turns = 1024;  // turns without a sleep between two checks of the thread's house
+inline constexpr std::size_t turn_size = 64;  // coroutines between two checks of the inbox and the clock
+inline constexpr std::size_t look_ahead = 8;  // distance of the prefetch of frames, in coroutines
+inline constexpr std::uint32_t turns_between_reclaims = 1024;  // of the thread's memory, without a sleep in between
 
 // Ends the budgets of the coroutines in one turn by time, for a thread without a watch (core/wait/seam/budget.hpp).
 // After the turn budgets do not end by time: the next loop of the thread may have another clock.

@@ -139,17 +139,17 @@ void worker::begin_forks() noexcept {
   thread.ctx = nullptr;
 }
 
-// --- sleeping
+// --- sleep
 
 void worker::rest() noexcept {
   pool_.expect_threads();  // a coroutine may have forked: then this is the copy in the child
-  const time_point house = maintain();
+  const time_point next_maintenance = maintain();
   if (!ready_.empty()) return;  // the maintenance may have returned memory that a coroutine waited for
-  // ORDER: acquire, pairs with the store in end_threads(). This turn may have consumed the nudge that follows it, and
-  // the nudge of a dump.
-  const auto called = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.is_requested(); };
-  const auto nap = [&] { sleep(end_of_sleep(std::min(wheel_.next_expiry(), house))); };
-  static_cast<void>(worker_core::rest(called, nap));
+  // ORDER: acquire, pairs with the store in end_threads(). This turn may have consumed the nudge that follows that
+  // store, and the nudge of a dump.
+  const auto must_return = [&] { return pool_.ended.load(std::memory_order_acquire) || pool_.still.is_requested(); };
+  const auto sleep_until_due = [&] { sleep(end_of_sleep(std::min(wheel_.next_expiry(), next_maintenance))); };
+  static_cast<void>(worker_core::rest(must_return, sleep_until_due));
   rings_.set(inbox_.wakes());
 }
 

@@ -21,14 +21,14 @@ void run_both_kinds() {
 
 }  // namespace
 
-// What a park does about its house, where nothing is due.
+// The cost of maintenance in a park, if nothing is due.
 void park_with_nothing_to_decay(size_t k) {
   run_both_kinds();
   hocket::detail::memory_reclaimer keeps(hocket::steady_clock());
   const hocket::time_point due = keeps.reclaim();
   bool quiet = true;
   for (; k; --k) quiet &= keeps.reclaim_if_due(hocket::time_point::min()) == due;
-  must(quiet, "a house had something to do");
+  must(quiet, "maintenance was due");
 }
 
 // A turn of a loop that finds nothing, and what comes before a sleep.

@@ -1,4 +1,4 @@
-// Bytes of a stream in memory that is lent to the reader: the result of stream::read_borrowed().
+// Bytes of a stream in memory that the reader borrows: the result of stream::read_borrowed().
 //
 //   while (true) {
 //     borrowed_bytes bytes = co_await or_return(peer.read_borrowed());   // no buffer while it waits
@@ -16,7 +16,7 @@ namespace detail {
 struct borrow_operation;
 }  // namespace detail
 
-// The owner of lent bytes, until its destruction or release(). Any thread may move and destroy it.
+// Holds borrowed bytes until its destruction or release(). Any thread may move and destroy it.
 class borrowed_bytes {
  public:
   borrowed_bytes() noexcept = default;

@@ -29,7 +29,8 @@
 // Cancellation. A cancelled or timed out operation takes no bytes: bytes that it read stay for the next operation.
 //
 // Select. If the source is a stream of hocket's, read_line(), read_until(), read_exactly() and wait_for_message() are
-// operations, and arms of a select (sync/select.hpp). An arm that loses leaves what it has read in the reader.
+// operations, and arms of a select (sync/select.hpp). An arm that loses leaves the bytes that it has read in the
+// reader.
 //
 // Thread safety: one operation at a time. The source outlives the reader, and no other code reads from it.
 #pragma once
@@ -52,7 +53,7 @@ class buffered_reader {
   buffered_reader(const buffered_reader&) = delete;
   buffered_reader& operator=(const buffered_reader&) = delete;
 
-  // The bytes that were read from the source and not taken yet.
+  // The bytes that were read from the source and not yet taken.
   std::string_view unread() const noexcept { return buffer_.unread(); }
   // Takes the first bytes of unread().
   void skip(std::size_t bytes) noexcept { buffer_.take(std::min(bytes, unread().size())); }
@@ -104,10 +105,10 @@ class buffered_reader {
   }
   template <class Search>
   task<result<typename Search::value_type>> read_by_task(Search search) {
-    while (!search.looks(buffer_)) {
+    while (!search.scan(buffer_)) {
       result<bool> more = co_await fill_for(search);
       if (!more) search.fail(more.error());
-      else if (!*more) search.source_ends(buffer_);
+      else if (!*more) search.end_source(buffer_);
       else continue;
       break;
     }
@@ -125,9 +126,9 @@ class buffered_reader {
     }
   }
 
-  // `most` bytes may be unread.
-  task<result<bool>> fill(std::size_t min_size, std::size_t most) {
-    if (unread().size() >= most) co_return failure(std::errc::message_size);
+  // At most `max_size` bytes are unread afterwards.
+  task<result<bool>> fill(std::size_t min_size, std::size_t max_size) {
+    if (unread().size() >= max_size) co_return failure(std::errc::message_size);
     if constexpr (lending_source<S>) {
       if (unread().empty() && min_size <= detail::lending::most_bytes) {
         buffer_.clear();
@@ -136,7 +137,7 @@ class buffered_reader {
         co_return buffer_.hold(std::move(*bytes));
       }
     }
-    result<std::size_t> read = co_await source_.read_some(buffer_.room(min_size, most));
+    result<std::size_t> read = co_await source_.read_some(buffer_.room(min_size, max_size));
     if (!read) co_return failure(read.error());
     co_return buffer_.grow(*read);
   }

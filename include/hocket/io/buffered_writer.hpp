@@ -7,8 +7,9 @@
 //
 // The writer owns no memory after flush(). Its destruction drops bytes that were not flushed.
 //
-// Errors, cancellation. A flush() that fails or is ended drops its bytes. The sink may report how many it has written
-// (stream::partial_write_size()). If only a part was written, no further write is possible (errc::partial_write).
+// Errors, cancellation. A flush() that fails or is ended drops its bytes. The sink may report how many bytes it has
+// written (stream::partial_write_size()). If only a part was written, no further write is possible
+// (errc::partial_write).
 //
 // Thread safety: one operation at a time. The sink outlives the writer.
 #pragma once
@@ -30,7 +31,7 @@ class buffered_writer {
   buffered_writer(const buffered_writer&) = delete;
   buffered_writer& operator=(const buffered_writer&) = delete;
 
-  // How many bytes wait for flush().
+  // The count of bytes that are not yet flushed.
   std::size_t size() const noexcept { return bytes_.size(); }
 
   // Throws std::bad_alloc.

@@ -35,7 +35,7 @@ concept byte_sink = requires(S& sink, const_buffer data) {
   { sink.write_all(data) } -> detail::gives_result<std::size_t>;
 };
 
-// A sink that collects small writes until flush(): buffered_writer. size() is how many bytes it has collected.
+// A sink that collects small writes until flush(): buffered_writer. size() is the count of collected bytes.
 template <class S>
 concept collecting_sink = requires(S& sink, const_buffer data) {
   { sink.write(data) } -> detail::gives_result<void>;

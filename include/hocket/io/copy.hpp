@@ -4,16 +4,16 @@
 //   co_await or_return(server.shutdown_write());
 //
 // A sink that collects (buffered_writer) is flushed at the end of the source, and before each wait for the source: no
-// byte lies in the writer while the source is silent.
+// byte stays in the writer while the copy waits for the source.
 //
-// Limits. At most 16 KB are read and not yet written, and what a sink has collected, so a slow sink slows the source
-// down. A copy without a limit from a lending source has no buffer while it waits for bytes.
+// Limits. At most 16 KB are read and not yet written, beside the bytes that a sink has collected. So a slow sink slows
+// the source down. A copy without a limit from a lending source has no buffer while it waits for bytes.
 //
-// Turns. A copy between a source and a sink in memory lets others run, too, and a stop or its deadline ends it.
+// Turns. A copy between a source and a sink in memory yields to other coroutines, and a stop or its deadline ends it.
 //
 // Errors: the errors of the source and of the sink.
 //
-// Cancellation. A cancelled or timed out copy loses the bytes that it has read and not written.
+// Cancellation. A cancelled or timed out copy loses the bytes that it has read and not yet written.
 #pragma once
 #include <hocket/base/seam/platform/algobase.hpp>
 #include <hocket/core/frame_memory.hpp>
@@ -32,8 +32,8 @@ namespace detail {
 using copy_buffer = std::vector<char, frame_allocator<char>>;
 inline constexpr std::size_t unlimited_copy = static_cast<std::size_t>(-1);
 
-// Awaits read(), after the sink was flushed if there is nothing to read now. Without a deadline for read() that is
-// unknown.
+// Awaits read(). If the source has no byte now, flushes the sink first. If read() cannot have a deadline, flushes in
+// any case, because the code cannot know.
 template <collecting_sink Sink, class Read>
 auto read_or_flush(Sink& sink, Read read) -> task<decltype(get_awaiter(read()).await_resume())> {
   if (sink.size() != 0) {
@@ -52,14 +52,14 @@ auto read_or_flush(Sink&, Read read) {
 }
 
 template <class Sink>
-auto pass_to(Sink& sink, const_buffer data) {
+auto write_to_sink(Sink& sink, const_buffer data) {
   if constexpr (collecting_sink<Sink>) return sink.write(data);
   else return sink.write_all(data);
 }
 
 }  // namespace detail
 
-// Copies at most `max_size` bytes. Returns how many bytes it copied; so do the next functions.
+// Copies at most `max_size` bytes. Returns the count of copied bytes, as the next functions do.
 template <byte_source Source, class Sink>
   requires(byte_sink<Sink> || collecting_sink<Sink>)
 task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size) {
@@ -68,12 +68,12 @@ task<result<std::size_t>> copy(Source& source, Sink& sink, std::size_t max_size)
   while (copied != max_size) {
     result<void> turn = co_await detail::check_turn();
     if (!turn) co_return failure(turn.error());
-    const mutable_buffer room(buffer.data(), std::min(buffer.size(), max_size - copied));
-    result<std::size_t> read = co_await detail::read_or_flush(sink, [&] { return source.read_some(room); });
+    const mutable_buffer target(buffer.data(), std::min(buffer.size(), max_size - copied));
+    result<std::size_t> read = co_await detail::read_or_flush(sink, [&] { return source.read_some(target); });
     if (!read) co_return failure(read.error());
     if (*read == 0) break;
-    auto passed = co_await detail::pass_to(sink, const_buffer(buffer.data(), *read));
-    if (!passed) co_return failure(passed.error());
+    auto written = co_await detail::write_to_sink(sink, const_buffer(buffer.data(), *read));
+    if (!written) co_return failure(written.error());
     copied += *read;
   }
   if constexpr (collecting_sink<Sink>) {
@@ -99,8 +99,8 @@ task<result<std::size_t>> copy(Source& source, Sink& sink) {
     result<borrowed_bytes> read = co_await detail::read_or_flush(sink, [&] { return source.read_borrowed(); });
     if (!read) co_return failure(read.error());
     if (read->empty()) break;
-    auto passed = co_await detail::pass_to(sink, *read);
-    if (!passed) co_return failure(passed.error());
+    auto written = co_await detail::write_to_sink(sink, *read);
+    if (!written) co_return failure(written.error());
     copied += read->size();
   }
   if constexpr (collecting_sink<Sink>) {

@@ -24,8 +24,8 @@
 // destruction, and moves from or to it. close() may run at any time.
 //
 // fork(). Both processes have the descriptor. In the child plain threads may wait for it, and close() closes the
-// child's fd alone: the waits of the parent go on in the parent, and nowhere else. A read in one process takes the
-// bytes from the other, as the system has it.
+// child's fd alone. The waits of the parent continue in the parent only. The system gives each byte to one of the two
+// processes.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/io/detail/stream_operations.hpp>
@@ -37,9 +37,8 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // What has ended at the other side of a connection.
 enum class peer_end : std::uint8_t {
-  // The peer writes no more. It may still read: the peer of a TCP connection that has closed its socket cannot be
-  // reported
-  // from one that has shut down writing, before something is written to it.
+  // The peer has shut down writing. It may still read. On a TCP connection a peer that has closed its socket looks the
+  // same until this side writes.
   half_closed = 1,
   // The connection is over in both directions: the peer has closed it, or has reset it, or both sides have shut down
   // writing.
@@ -84,7 +83,7 @@ class descriptor {
   int native_handle() const noexcept;
 
   // Ends all waiting operations with operation_canceled, and closes the fd as soon as no call uses it. Further
-  // operations fail with bad_file_descriptor. Further calls do nothing.
+  // operations fail with bad_file_descriptor. Further calls have no effect.
   void close() noexcept;
   // Returns the fd, open and non-blocking, and leaves this object empty. Errors: device_or_resource_busy, if an
   // operation is under way; bad_file_descriptor, if there is no fd.
@@ -94,9 +93,9 @@ class descriptor {
   // system calls of your own: if several waits are granted, one caller may read, and the others would block.
   auto readable(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::in, site); }
   auto writable(call_site site = this_call_site()) noexcept { return wait_for(detail::looking::out, site); }
-  // Waits until the peer has shut down writing, or the connection is over, and returns which of the two. It reads
-  // nothing: there may be bytes to read. A shutdown by this side ends no wait. (A unix socket does not report the end
-  // of its peer from one's own shutdowns: after shutdown_read() the wait ends when the peer has closed its socket, and
+  // Waits until the peer has shut down writing, or the connection is over, and returns which of the two. It reads no
+  // bytes, so there may be unread ones. A shutdown by this side ends no wait. (A unix socket does not distinguish the
+  // peer's end from this side's shutdowns: after shutdown_read() the wait ends when the peer has closed its socket, and
   // after shutdowns of both directions it does not end.)
   auto closed(call_site site = this_call_site()) noexcept {
     return primitive::operation<detail::peer_end_operation>(std::in_place, site, record());
@@ -120,7 +119,7 @@ class descriptor {
 
 namespace detail {
 
-// For operations of the layers above, which make descriptors.
+// For layers above, which make descriptors.
 struct descriptor_access {
   static descriptor make(open_descriptor& record) noexcept { return descriptor(record); }
   static open_descriptor* release(descriptor& owner) noexcept { return std::exchange(owner.record_, nullptr); }
@@ -128,8 +127,8 @@ struct descriptor_access {
   static open_descriptor& record_of(const descriptor& owner) noexcept { return owner.record(); }
 };
 
-// Holds a descriptor open for a call that is no transfer, unless it is closed already. operator* returns the fd; -1 if
-// the descriptor is closed, or if its backend has no fds.
+// Keeps a descriptor open during a call other than a transfer, unless it is already closed. operator* returns the fd;
+// -1 if the descriptor is closed, or if its backend has no fds.
 class used_fd {
  public:
   explicit used_fd(const descriptor& owner) noexcept

@@ -39,7 +39,7 @@ struct count_operation : pointing_operation<count_operation> {
     done = 0;
     return count;
   }
-  // Adds a count again that was taken for a killed coroutine.
+  // Adds the count again if it was taken for a killed coroutine.
   void resumed() noexcept;
 
   std::uint64_t count = 0;

@@ -18,8 +18,8 @@
 // run at the same time. If two of them write to the same place, the system decides the result.
 //
 // Pipes, terminals and sockets have no positions: they are streams (stream.hpp), and read_at() and write_at() fail with
-// invalid_seek. What reads or writes a whole file takes pipes and terminals all the same: read_file() and read_all()
-// read a named pipe or "/dev/stdin" to the end, write_file() and append() write in order. Such a call occupies a thread
+// invalid_seek. Operations on a whole file accept pipes and terminals: read_file() and read_all() read a named pipe or
+// "/dev/stdin" to the end, write_file() and append() write in order. Such a call occupies a thread
 // of the pool until the other side has opened the pipe, and then until it has closed it.
 //
 // Errors: the errors of the system calls, and of blocking(); bad_file_descriptor, if the file is closed.

@@ -4,7 +4,7 @@
 //   std::size_t ready = co_await or_return(within(3s, poll_fds(fds)));
 //   if (fds[0].revents != 0) PQconsumeInput(db);
 //
-// It is poll(2), but only the coroutine waits.
+// Like poll(2), but only the coroutine waits.
 //
 // `events` has the events to wait for, `revents` the events that are present; POLLERR, POLLHUP and POLLNVAL are always
 // reported; a negative fd is skipped. The result is the number of fds with events, at least 1. A regular file is always

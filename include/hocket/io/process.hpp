@@ -2,7 +2,7 @@
 //
 //   auto ls = process::start({"ls", "-l"}, {.out = process::pipe}).value();
 //   auto text = co_await or_return(read_all(ls.out()));
-//   int status = co_await or_return(ls.wait());                       // 0, or an exit_status with more to say
+//   int status = co_await or_return(ls.wait());                       // 0, or an exit_status with details
 //
 // Starting. start() involves no shell: pass {"sh", "-c", "..."} for one. It searches a name without a slash in the PATH
 // of this process. An error of exec(2) is the error of start(). The call blocks its thread until the program has begun,
@@ -39,8 +39,8 @@
 // second case wait() does.
 //
 // Groups. A child with new_group or new_session has a process group of its own, with the processes that it starts. The
-// group may outlive the child. Before Linux 6.9 a signal reaches the group until the child is reaped, because its id
-// may become another's.
+// group may outlive the child. Before Linux 6.9 a signal reaches the group only until the child is reaped, because then
+// the system may reuse the id.
 //
 // Orphans. A process with the id 1, as in a container, adopts the children of processes that have ended, and so does a
 // subreaper (prctl(2)). It reaps them by reap_orphans(), after each SIGCHLD:
@@ -122,13 +122,13 @@ class process {
   result<void> signal_group(int number) noexcept;
 
   // Ends the child: sends SIGTERM, waits, and sends SIGKILL if the child runs after `grace`. The signals go to its
-  // group, if it has one of its own; processes of the group that outlive the child are not waited for. Returns how the
-  // child ended. Errors: as wait() and signal(). If the wait is cancelled, SIGKILL is sent at once; a coroutine that is
+  // group, if it has one of its own; processes of the group that outlive the child are not waited for. Returns the exit
+  // status. Errors: as wait() and signal(). If the wait is cancelled, SIGKILL is sent at once; a coroutine that is
   // cancelled already uses shielded(child.terminate(grace)). The object outlives the task.
   task<result<exit_status>> terminate(duration grace);
 
-  // Reaps all children of this process that have ended and that start() has not started. Returns how many. Do not call
-  // it beside code that waits for its own children, as popen(3) and system(3): it takes their status.
+  // Reaps all ended children of this process that start() has not started. Returns their count. Do not call it beside
+  // code that waits for its own children, as popen(3) and system(3): it takes their status.
   static std::size_t reap_orphans() noexcept;
 
  private:

@@ -6,7 +6,7 @@
 // deadline lose the bytes that were read. The form with a string keeps them:
 //
 //   std::string text;
-//   auto read = co_await within(10s, read_all(ls.out(), text));           // text has what came within 10 s
+//   auto read = co_await within(10s, read_all(ls.out(), text));           // text has the bytes of 10 s
 //
 // To process the bytes in pieces, use stream::read_some(). For files use file::read_all().
 //
@@ -26,7 +26,7 @@ struct read_all_operation : pointing_operation<read_all_operation> {
 
   read_all_operation(direction& source, std::size_t limit) noexcept
       : pointing_operation(source, call_kind::read_all, nullptr, limit) {}
-  // False: there is no memory. An operation that has ended needs none.
+  // False: there is no memory for the state.
   bool point() noexcept;
   static void forget() noexcept {}  // the memory is on the heap
   result<std::string> take() noexcept;
@@ -34,17 +34,17 @@ struct read_all_operation : pointing_operation<read_all_operation> {
   void resumed() noexcept;
 };
 
-// Reads into a string of the caller's.
+// Reads into a string of the caller.
 struct append_all_operation : pointing_operation<append_all_operation> {
   static constexpr bool needs_several_calls = true;
   using value_type = std::size_t;
 
-  append_all_operation(direction& source, std::string& into, std::size_t limit) noexcept
-      : pointing_operation(source, call_kind::read_all, nullptr, limit), text(&into), before(into.size()) {}
+  append_all_operation(direction& source, std::string& target, std::size_t limit) noexcept
+      : pointing_operation(source, call_kind::read_all, nullptr, limit), text(&target), before(target.size()) {}
   bool point() noexcept;
   static void forget() noexcept {}
   result<std::size_t> take() noexcept;
-  // Whatever has ended it: the string has what was read, and no more.
+  // However the operation ended, cuts the string behind the bytes that were read.
   void resumed() noexcept;
 
   std::string* text;

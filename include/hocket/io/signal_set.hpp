@@ -17,8 +17,8 @@
 //
 // Limits. No set can receive SIGKILL and SIGSTOP, nor the signals of faults: SIGSEGV, SIGBUS, SIGFPE and SIGILL.
 //
-// fork(). Parent and child each receive the signals that are sent to them: a signal of one process is not told to the
-// other. In the child the set receives from the fork on, and plain threads may wait for it there. exec(2) restores the
+// fork(). Parent and child each receive only the signals that are sent to them. In the child the set receives from the
+// fork on, and plain threads may wait for it there. exec(2) restores the
 // default action; process::start() keeps a signal ignored that was ignored before a set received it.
 //
 // Thread safety. Several coroutines may await next() at a time, on any thread; one of them gets each signal.
@@ -43,13 +43,13 @@ struct signal_operation : transfer_operation {
     if (error != 0) return failure_of_transfer(error);
     return static_cast<int>(std::exchange(done, std::size_t{0}));
   }
-  // Gives a signal back that was taken for a killed coroutine.
+  // Delivers the signal again if it was taken for a killed coroutine.
   void resumed() noexcept {
-    if (done != 0) give_back();
+    if (done != 0) redeliver();
   }
 
  private:
-  void give_back() noexcept;
+  void redeliver() noexcept;
 };
 
 }  // namespace detail

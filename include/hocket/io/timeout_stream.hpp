@@ -41,7 +41,7 @@ class timeout_stream {
   auto write_all(const_buffer data, call_site site = this_call_site()) {
     return with_limits(stream_.write_all(data, site));
   }
-  // Of a socket_stream. It waits for nothing.
+  // For a socket_stream. It never waits.
   auto shutdown_write()
     requires requires(S& stream) { stream.shutdown_write(); }
   {

@@ -1,12 +1,12 @@
-// An fd that is closed by the destruction of its owner: for example an fd that was received from another process,
-// before a stream or a file takes it: stream::adopt(fd.release()), file::adopt(...).
+// An owner that closes its fd in its destructor: for example for an fd that was received from another process, before a
+// stream or a file takes it: stream::adopt(fd.release()), file::adopt(...).
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// The owner of an fd that no operation waits for.
+// The owner of an fd that no operation uses.
 class unique_fd {
  public:
   unique_fd() noexcept = default;

@@ -6,29 +6,29 @@
 //     co_return {};
 //   }
 //
-// When one stream ends, the other one is shut down for writing, and the other direction goes on: its peer reads the end
-// and may still answer. The copy returns when both directions have ended.
+// When one stream ends, the copy shuts down writing of the other stream, and the other direction continues: its peer
+// reads the end and may still answer. The copy returns when both directions have ended.
 //
 // Limits. At most 16 KB are read and not yet written in each direction (io/copy.hpp). A peer that never closes its side
 // keeps both: give the copy a timeout_stream of each.
 //
-// Errors: the errors of both streams. If one direction fails, then the other one is cancelled, and the error is
-// returned.
+// Errors: the errors of both streams. If one direction fails, the copy cancels the other direction and returns the
+// error.
 //
-// Cancellation. A cancelled or timed out copy loses the bytes that it has read and not written.
+// Cancellation. A cancelled or timed out copy loses the bytes that it has read and not yet written.
 #pragma once
 #include <hocket/coro/when_all.hpp>
 #include <hocket/io/copy.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// A stream whose two directions end one by one: a socket_stream, or a timeout_stream of one.
+// A stream whose two directions end separately: a socket_stream, or a timeout_stream of one.
 template <class S>
 concept shutdown_stream = byte_stream<S> && requires(S& stream) {
   { stream.shutdown_write() } -> std::convertible_to<result<void>>;
 };
 
-// How many bytes went each way.
+// The counts of bytes in each direction.
 struct copied_bytes {
   std::size_t to_second = 0;
   std::size_t to_first = 0;
@@ -36,13 +36,13 @@ struct copied_bytes {
 
 namespace detail {
 
-// A peer that is gone needs no end of its stream.
+// not_connected is no error: a peer that has closed the connection needs no end of its stream.
 template <class Source, class Sink>
 task<result<std::size_t>> copy_and_shut_down(Source& source, Sink& sink) {
   result<std::size_t> copied = co_await copy(source, sink);
   if (!copied) co_return copied;
-  const result<void> ended = sink.shutdown_write();
-  if (!ended && ended.error() != std::errc::not_connected) co_return failure(ended.error());
+  const result<void> shut_down = sink.shutdown_write();
+  if (!shut_down && shut_down.error() != std::errc::not_connected) co_return failure(shut_down.error());
   co_return copied;
 }
 

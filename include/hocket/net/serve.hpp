@@ -85,8 +85,8 @@ class server {
   server_counts counts() const noexcept;
 
   // Changes the limit of this server (serve_options::max_connections; 0 lets no connection begin). Present connections
-  // go on, also if they are more than that. A server without a limit of its own stays under the limit of the process,
-  // too.
+  // continue, even if they exceed the new limit. A server without a limit of its own stays under the limit of the
+  // process, too.
   void set_max_connections(std::size_t limit) noexcept;
 
   // Shuts the server down within the times of the options. Await it in a coroutine. Throws std::bad_alloc; then it may
@@ -121,7 +121,7 @@ result<server> serve(Executor& executor, detail::listen_target target, const ser
   auto core =
       std::make_unique<detail::server_for<Handler, Args...>>(executor, options, std::move(handler), std::move(args)...);
   detail::server_core& opened = *core;
-  server owner(std::move(core));  // if opening throws, its destructor ends the acceptors
+  server owner(std::move(core));  // if open() throws, its destructor ends the acceptors
   if (const std::error_code error = opened.open(std::move(target))) return failure(error);
   return owner;
 }

@@ -1,4 +1,4 @@
-// service: ends all parts of a program in order, on a signal, and says what it had to stop.
+// service: ends all parts of a program in order, on a signal, and reports the coroutines that it had to stop.
 //
 //   int main() {
 //     signal_set ends{SIGTERM, SIGINT};  // first of all: a signal during the start ends the service, too
@@ -17,13 +17,13 @@
 // # The end
 //
 //   1. The parts end one after the other, in the order in which they were added. A server ends by its
-//      graceful_shutdown(), another part by the callable that was given for it.
+//      graceful_shutdown(), another part by its callable.
 //   2. The runtime ends by its shutdown(): it drains the other coroutines, cancels the daemons, cancels and kills.
-//   3. The pools of threads are asked for calls that have not returned. Such a call cannot be stopped.
+//   3. The service counts the calls in the pools of threads that have not returned. These calls cannot be stopped.
 //
-// All parts together have the time `drain` of the options: a part gets what the parts before it have left. The times
-// `cancel` and `kill` are for each part. So the whole takes at most drain + n * (cancel + kill) for n parts and the
-// runtime, plus the time of the callables, which the service does not limit: a callable uses within().
+// All parts together have the time `drain` of the options: a part gets the time that the parts before it have not used.
+// The times `cancel` and `kill` are for each part. So the whole takes at most drain + n * (cancel + kill) for n parts
+// and the runtime, plus the time of the callables, which the service does not limit: a callable uses within().
 //
 // Errors. If a part ends by an exception, its report has the exception, and the next part follows. run_until() throws
 // the exceptions of signal_set, and std::bad_alloc; then it may be called again.
@@ -45,27 +45,27 @@ namespace hocket { inline namespace HOCKET_ABI {
 class blocking_pool;
 class signal_set;
 
-// How a service has ended.
+// The result of a service's end.
 struct service_report {
   struct part {
     std::string name;
     shutdown_report report{};    // of a pool of threads: `remaining` calls have not returned
-    std::exception_ptr error{};  // the exception that ended the end of the part
+    std::exception_ptr error{};  // if the end of the part has thrown
   };
 
   int signal = 0;           // 0: end()
   std::vector<part> parts;  // in the order of their ends; the runtime is behind the added parts
   shutdown_list stopped;    // of all parts
 
-  // 0: nothing was killed or left, and no part has failed; else 1.
+  // 0: no coroutine was killed or left, and no part has failed; else 1.
   int exit_code() const noexcept;
-  // Some lines of text: the numbers of each part, and each coroutine that was cancelled, killed or left, with the place
-  // of its spawn. Without cancelled daemons: each end cancels them.
+  // Several lines of text: the counts of each part, and each coroutine that was cancelled, killed or left, with its
+  // spawn site. Cancelled daemons are omitted, because each shutdown cancels them.
   std::string to_string() const;
 };
 
 namespace detail {
-// What tcp::server has: a shutdown to be awaited.
+// A part with an awaitable shutdown, as tcp::server.
 template <class Part>
 concept shuts_down_gracefully = requires(Part& part, shutdown_options options) {
   { part.graceful_shutdown(options) } -> std::same_as<task<shutdown_report>>;
@@ -90,7 +90,7 @@ class service {
   void add(Part& server, literal_name name = "server") {
     add_part(std::make_unique<added_server<Part>>(name, server));
   }
-  // Adds a part that ends when the task of `end`, which is stored, has ended.
+  // Adds a part. Stores `end`, a callable that returns a task. The part has ended when the task has ended.
   template <class F>
   void add(literal_name name, F end) {
     static_assert(std::is_same_v<std::invoke_result_t<F&>, task<>>,
@@ -106,14 +106,14 @@ class service {
         "hocket: service::add() takes a server, not the result of tcp::serve(): all.add(*server); and another "
         "part with a name and a callable that ends it");
   }
-  // Adds a pool of threads of the program's own, which is asked after the runtime's end.
+  // Adds a pool of threads of the program. The report counts its unfinished calls after the runtime's end.
   void add(blocking_pool& threads, literal_name name = "threads");
 
-  // Waits until the process receives one of the signals, or for end(), and ends all. Call it on a plain thread, once.
-  // A signal from before the call is received by a set that was made before.
+  // Waits until the process receives one of the signals, or for end(), and ends all parts. Call it on a plain
+  // thread, once. A signal from before the call is received by a set that was made before.
   service_report run_until(std::initializer_list<int> signals, const shutdown_options& options = {});
   service_report run_until(signal_set& signals, const shutdown_options& options = {});
-  // Ends the wait of run_until(), the present or the next.
+  // Ends the present or the next wait of run_until().
   void end() noexcept;
 
  private:

@@ -14,16 +14,17 @@ class socket_stream : public stream {
   explicit socket_stream(descriptor&& owner) noexcept : stream(std::move(owner)) {}
 
   // Reads at least one byte, as soon as there is one, and at most what fits into the buffer; the bytes stay in the
-  // socket, and the next read gets them again. Returns how many bytes. 0: the end of the stream. If fewer bytes are
-  // there than are wanted, a further peek() returns the same ones: read, to wait for more. Errors: as recv(2).
+  // socket, and the next read gets them again. Returns how many bytes. 0: the end of the stream. If that
+  // is less than the caller needs, a further peek() returns the same bytes: read them, to wait for more. Errors: as
+  // recv(2).
   auto peek(mutable_buffer buffer, call_site site = this_call_site()) noexcept {
     return primitive::operation<detail::bytes_operation>(std::in_place, site, record().in, detail::call_kind::peek,
                                                          buffer.data(), buffer.size());
   }
 
   // Waits until the server of this connection drains (net/serve.hpp): a handler of a long stream says goodbye then, as
-  // in select(news.receive(), peer.drain_requested()). From then on it returns at once. The peer's end does not end the
-  // wait. For a stream that no server has accepted it waits for ever.
+  // in select(news.receive(), peer.drain_requested()). From then on the operation returns at once. The end of the
+  // peer's stream does not end the wait. If no server has accepted the stream, the operation waits for ever.
   auto drain_requested(call_site site = this_call_site()) noexcept {
     return primitive::operation<detail::drain_operation>(std::in_place, site, record());
   }

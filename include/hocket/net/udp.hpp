@@ -23,7 +23,7 @@
 //
 //   auto log = udp::socket::connect("unix:/run/log.sock", {.local_address = "unix:/run/app.sock"}).value();
 //
-// A send to a name that nobody is bound to fails with connection_refused or no_such_file_or_directory. bind() does not
+// A send to a name without a bound socket fails with connection_refused or no_such_file_or_directory. bind() does not
 // remove an unused path.
 //
 // Errors. If the network reports an error of an earlier datagram, a later operation fails with it: connection_refused,
@@ -97,8 +97,8 @@ struct datagram_operation : pointing_operation<Op> {
   static constexpr bool is_one_call = true;
   datagram_operation(direction& target, call_kind call) noexcept : pointing_operation<Op>(target, call, nullptr, 0) {}
 
-  // Of a send, or a batch. The queue of a unix socket may be full that is not the peer of this one: no edge reports of
-  // room.
+  // Begins a send or a batch. The queue of a unix socket other than the peer may be full: no edge reports of room
+  // there.
   void begin_to(const socket_address& receiver, primitive::suspension& wait, primitive::waiter& entry,
                 retry_storage& retry) noexcept {
     if (!retry_timer::is_needed(this->side->record(), receiver.kind() == socket_address::family::unix_path))
@@ -240,7 +240,7 @@ class socket : public descriptor {
   // Makes a socket that sends to `address` and receives from there alone; its own address is that of the options. It
   // sends nothing. Errors: as bind(); as connect(2).
   static result<socket> connect(const socket_address& address, const connect_options& options = {}) noexcept;
-  // Takes ownership of a socket for datagrams, of UDP or of unix sockets, that others have opened. Makes it
+  // Takes ownership of an open socket for datagrams, of UDP or of unix sockets. Makes it
   // non-blocking, also for its copies in other processes, and close-on-exec. Errors: bad_file_descriptor; not_a_socket;
   // invalid_argument for a socket of another type; not_enough_memory. Then the caller keeps the fd.
   static result<socket> adopt(int fd) noexcept;

@@ -1,15 +1,15 @@
-"""The lab's own load: harness/net/load.cpp says what it does and prints."""
+"""The lab's own load, described in harness/net/load.cpp."""
 import resource
 
 from .server import Failed, Program
 
-KEPT_DESCRIPTORS = 64   # of the load: what is no connection
+OTHER_DESCRIPTORS = 64   # of the load, beside its connections
 
 
-def possible_connections(wanted):
-    """As many as the limit of descriptors allows."""
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    return wanted if most == resource.RLIM_INFINITY else min(wanted, most - KEPT_DESCRIPTORS)
+def possible_connections(requested):
+    """The requested number of connections, or as many as the limit of descriptors allows."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return requested if limit == resource.RLIM_INFINITY else min(requested, limit - OTHER_DESCRIPTORS)
 
 
 class Load(Program):
@@ -19,12 +19,12 @@ class Load(Program):
                           str(server.pid), str(server.port)], cores)
 
     def wait_for(self, word):
-        said = self.line()
-        if said != word:
-            raise Failed(f"{self.name}: {said[:80]!r} where {word!r} was to come")
+        line = self.line()
+        if line != word:
+            raise Failed(f"{self.name}: printed {line[:80]!r} instead of {word!r}")
 
     def measures(self):
-        """{measure: value}, when it has come to its end."""
+        """{measure: value}, after the end of the load."""
         return parse(self.rest())
 
 

@@ -1,7 +1,7 @@
-"""Counts of a process over a time, by perf stat; system calls by strace, where perf is not to be had.
+"""Counts of a process over a time, by perf stat; system calls by strace if perf is not available.
 
-A count that the machine or its kernel does not have is None. perf costs the process next to nothing; under strace it is
-so slow that its batches become larger, so the calls of one request become a little fewer.
+A count that the machine or its kernel does not have is None. perf costs the process almost nothing. strace slows it so much
+that its batches become larger, so the calls of a request become slightly fewer.
 """
 import os
 import re
@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-SECONDS = 10   # for an instrument to answer
+SECONDS = 10   # the time limit of an answer of perf or strace
 
 
 class Perf:
@@ -44,15 +44,15 @@ class Perf:
         self.seconds = time.monotonic() - self._began
         self._order("disable")
         self._process.send_signal(signal.SIGINT)
-        said = self._process.communicate(timeout=SECONDS)[1]
+        output = self._process.communicate(timeout=SECONDS)[1]
         self._to.close()
         self._from.close()
-        return {event: count_of(event, said) for event in self._events}
+        return {event: count_of(event, output) for event in self._events}
 
 
-def count_of(event, said):
+def count_of(event, output):
     """From lines such as `29;;raw_syscalls:sys_enter;1326694;100.00;;`, or `<not supported>;;cycles;0;100.00;;`."""
-    for line in said.splitlines():
+    for line in output.splitlines():
         fields = line.split(";")
         if len(fields) > 2 and re.sub(r":[ukhH]+$", "", fields[2]) == event:
             return float(fields[0]) if re.fullmatch(r"[\d.]+", fields[0]) else None
@@ -83,9 +83,9 @@ def status(pid):
         return lines.read()
 
 
-def total_of(said):
+def total_of(output):
     """The number of calls in the last line of strace -c: `100.00  0.012  3  4123  17 total`."""
-    found = re.search(r"^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?total$", said, re.MULTILINE)
+    found = re.search(r"^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?total$", output, re.MULTILINE)
     return float(found.group(1)) if found else None
 
 
@@ -110,7 +110,7 @@ class Nothing:
 
 
 def of_calls(pid):
-    """What counts the calls and instructions of this process here."""
+    """The instrument that counts the calls and instructions of this process here."""
     if can_perf_count(CALLS):
         return Perf([CALLS, INSTRUCTIONS], pid)
     return Strace(pid) if shutil.which("strace") else Nothing()

@@ -1,7 +1,7 @@
-"""One run of a job of the page `net`: a server, a load, and what came of it.
+"""A run of a job of the page `net`: a server, a load, and the measures.
 
-The server has as many cores as workers, and the load one other. If there is no other, the load shares the last one of
-the server's. With wrk and ab both have all cores, as in document 000.
+The server has a core for each worker, and the load has one further core. If there is none, the load shares the last core of
+the server. With wrk and ab both have all cores, as in document 000.
 """
 import subprocess
 import threading
@@ -11,7 +11,7 @@ from . import ab, clients, counters, wrk
 from .server import Failed, Server, Skipped
 
 LOAD = "net-load"
-FOREIGN = {"wrk": wrk, "ab": ab}   # loads of others, which share all cores with the server
+FOREIGN = {"wrk": wrk, "ab": ab}   # loads of other projects, which share all cores with the server
 
 
 def cores_of_load(cores, workers):
@@ -19,7 +19,7 @@ def cores_of_load(cores, workers):
 
 
 class Run:
-    """Ends what it has started, also if that takes too long."""
+    """Ends all programs that it has started, also after a time-out."""
 
     def __init__(self, job, program, cores, timeout, full):
         self._load, self._size = job.group["load"], job.size
@@ -40,7 +40,7 @@ class Run:
             return getattr(self, f"_by_{self._by()}")(self._server())
         finally:
             self._timer.cancel()
-            self._timer.join()   # no thread while the next process is made
+            self._timer.join()   # no thread runs while the next process is forked
             for program in reversed(self._programs):
                 program.end()
 
@@ -67,19 +67,19 @@ class Run:
 
     def _by_clients(self, server):
         load = self._connected(server)
-        load.go_on()
+        load.send_line()
         load.wait_for("measured")
-        load.go_on()
+        load.send_line()
         return load.measures()
 
     def _by_calls(self, server):
         load = self._connected(server)
         counter = counters.of_calls(server.pid)
         counter.start()
-        load.go_on()
+        load.send_line()
         load.wait_for("measured")
         counts = counter.stop()   # before the connections are closed
-        load.go_on()
+        load.send_line()
         measures = load.measures()
         return {"calls": wrk.through(counts.get(counters.CALLS), measures["requests"]),
                 "instructions": wrk.through(counts.get(counters.INSTRUCTIONS), measures["requests"])}
@@ -88,10 +88,10 @@ class Run:
         before = memory.live(server.pid)
         load = self._connected(server)
         connected = memory.live(server.pid)
-        load.go_on()
+        load.send_line()
         load.wait_for("answered")
         answered = memory.live(server.pid)
-        load.go_on()
+        load.send_line()
         load.rest()
         return {"connected": self._each(connected - before), "answered": self._each(answered - before)}
 
@@ -100,16 +100,16 @@ class Run:
 
 
 def remarks(group, n):
-    """What is to be said of a size that takes more descriptors than there are."""
-    wanted = group.get("load", {}).get("connections", n)
-    possible = clients.possible_connections(wanted)
-    if "load" not in group or possible == wanted:
+    """A remark on a size that needs more descriptors than the limit."""
+    requested = group.get("load", {}).get("connections", n)
+    possible = clients.possible_connections(requested)
+    if "load" not in group or possible == requested:
         return []
     return [f"{group['workload']}, n = {n:,}: {possible:,} connections, as many as the limit of descriptors allows"]
 
 
 def call(job, program, cores, timeout, full=False):
-    """The values of this job, {metric: value}, and why it is skipped, or None. Raises Failed."""
+    """The values of this job, {metric: value}, and the reason why it is skipped, or None. Raises Failed."""
     by = job.group["load"].get("by")
     if by in FOREIGN and not FOREIGN[by].is_here():
         return {}, f"{by} is not installed"

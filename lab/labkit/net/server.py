@@ -1,8 +1,8 @@
 """Starts a server, or a load, on its cores, and ends it.
 
-Each has a session of its own, so the kernel's autogroups share a busy core between it and everything else on the
-machine, not between it and each thread of a build. Where that is allowed, the group comes before others, too. Each ends
-if the lab does.
+Each program has a session of its own. So the kernel's autogroups share a busy core between the program and all others, not
+between the program and each thread of a build. If the system allows it, the group gets a higher priority. Each program
+ends if the lab ends.
 """
 import ctypes
 import os
@@ -17,28 +17,28 @@ SECONDS_TO_END = 5
 
 
 class Failed(Exception):
-    """A program did not do what it was to do; the message says what it did instead."""
+    """A program has failed, or printed unexpected output. The message has the details."""
 
 
 def alone(cores):
-    """For the child, between fork and exec."""
+    """Runs in the child, between fork and exec."""
     os.sched_setaffinity(0, cores)
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     try:
         with open("/proc/self/autogroup", "w", encoding="ascii") as group:
             group.write(PRIORITY)
     except OSError:
-        pass   # no autogroups here, or no right to come first
+        pass   # no autogroups here, or no right to raise the priority
 
 
 class Skipped(Exception):
-    """A server that this machine does not allow; the message is the reason that it gave."""
+    """A server cannot run on this machine. The message is the reason that it printed."""
 
 
 class Program:
-    """A process whose output is read while it runs."""
+    """A process with output that is read while it runs."""
 
     def __init__(self, command, cores):
         self.name = os.path.basename(command[0])
@@ -48,31 +48,32 @@ class Program:
         self.pid = self.process.pid
 
     def line(self):
-        said = self.process.stdout.readline()
-        if not said:
-            raise Failed(self.why())
-        return said.strip()
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failed(self.failure())
+        return line.strip()
 
-    def go_on(self):
+    def send_line(self):
+        """Lets the program continue, which waits for a line."""
         try:
             self.process.stdin.write("\n")
             self.process.stdin.flush()
         except OSError:
-            raise Failed(self.why())
+            raise Failed(self.failure())
 
     def rest(self):
-        """All that it still prints; it ends by itself."""
-        said = self.process.stdout.read()
+        """The rest of the output of a program that ends by itself."""
+        output = self.process.stdout.read()
         if self.process.wait() != 0:
-            raise Failed(self.why())
-        return said
+            raise Failed(self.failure())
+        return output
 
-    def why(self):
-        """Why it is over."""
+    def failure(self):
+        """The status and the last message of an ended program."""
         status = self.process.wait(SECONDS_TO_END) if self.process.poll() is None else self.process.returncode
         self._errors.seek(0)
-        said = (self._errors.read().strip().splitlines() or ["no message"])[-1]
-        return f"{self.name}: exit status {status}: {said[:160]}"
+        message = (self._errors.read().strip().splitlines() or ["no message"])[-1]
+        return f"{self.name}: exit status {status}: {message[:160]}"
 
     def end(self):
         self.process.terminate()
@@ -87,7 +88,7 @@ class Program:
 
 
 def run_load(command, seconds, cores):
-    """What a load of others prints, which ends by itself after these seconds."""
+    """The output of a load of another project, which ends by itself after these seconds."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 30, start_new_session=True,
                           preexec_fn=lambda: alone(cores))
     if done.returncode != 0:
@@ -98,12 +99,12 @@ def run_load(command, seconds, cores):
 class Server(Program):
     def __init__(self, command, mode, workers, cores):
         super().__init__([*command, mode, str(workers)], cores)
-        self.port = None   # once it is ready
+        self.port = None   # set when the server is ready
 
     def wait_until_ready(self):
-        said = self.line()
-        if said.startswith("skip "):
-            raise Skipped(said.removeprefix("skip "))
-        if not said.isdecimal():
-            raise Failed(f"{self.name}: not a port: {said[:80]}")
-        self.port = int(said)
+        line = self.line()
+        if line.startswith("skip "):
+            raise Skipped(line.removeprefix("skip "))
+        if not line.isdecimal():
+            raise Failed(f"{self.name}: not a port: {line[:80]}")
+        self.port = int(line)

@@ -1,4 +1,4 @@
-"""The load of document 000, `wrk -t4 -c200 -d30s`, and what perf stat tells of the server meanwhile."""
+"""The load of document 000, `wrk -t4 -c200 -d30s`, and the counts of perf stat for the server meanwhile."""
 import re
 import shutil
 
@@ -16,20 +16,20 @@ def is_here():
 
 
 def run(port, connections, seconds, cores):
-    """What wrk prints."""
+    """The output of wrk."""
     return run_load(["wrk", f"-t{min(THREADS, connections)}", f"-c{connections}", f"-d{seconds}s", f"http://127.0.0.1:{port}/"],
                     seconds, cores)
 
 
-def parse(said):
-    """{measure: value}: of the latency mean, deviation and maximum in us; requests a second; MB a second."""
-    latency = re.search(r"Latency\s+([\d.]+)(\w+)\s+([\d.]+)(\w+)\s+([\d.]+)(\w+)", said)
-    rate = re.search(r"Requests/sec:\s+([\d.]+)", said)
-    transfer = re.search(r"Transfer/sec:\s+([\d.]+)([KMG]?B)", said)
-    if not (latency and rate and transfer) or "Non-2xx" in said:
-        raise Failed(f"wrk did not print what was expected: {said.strip()[-200:]}")
-    took = [float(latency.group(i)) * MICROSECONDS[latency.group(i + 1)] for i in (1, 3, 5)]
-    return {"mean": took[0], "deviation": took[1], "max": took[2], "rate": float(rate.group(1)),
+def parse(output):
+    """{measure: value}: mean, deviation and maximum of the latency in us; requests a second; MB a second."""
+    latency = re.search(r"Latency\s+([\d.]+)(\w+)\s+([\d.]+)(\w+)\s+([\d.]+)(\w+)", output)
+    rate = re.search(r"Requests/sec:\s+([\d.]+)", output)
+    transfer = re.search(r"Transfer/sec:\s+([\d.]+)([KMG]?B)", output)
+    if not (latency and rate and transfer) or "Non-2xx" in output:
+        raise Failed(f"unexpected output of wrk: {output.strip()[-200:]}")
+    latencies = [float(latency.group(i)) * MICROSECONDS[latency.group(i + 1)] for i in (1, 3, 5)]
+    return {"mean": latencies[0], "deviation": latencies[1], "max": latencies[2], "rate": float(rate.group(1)),
             "bytes": float(transfer.group(1)) * BYTES[transfer.group(2)] / 1e6}
 
 
@@ -38,7 +38,7 @@ def through(count, other):
 
 
 def of_server(counts, seconds):
-    """The measures of perf stat; what the machine does not count is None."""
+    """The measures of perf stat; None for counts that the machine does not have."""
     clock, cycles, instructions = (counts.get(event) for event in ("task-clock", "cycles", "instructions"))
     return {"task_clock": clock, "cpus": through(clock, seconds * 1e3), "switches": counts.get("context-switches"),
             "migrations": counts.get("cpu-migrations"), "faults": counts.get("page-faults"),
@@ -50,6 +50,6 @@ def measured(server, connections, seconds, cores):
         return {**parse(run(server.port, connections, seconds, cores)), **of_server({}, 0)}
     perf = counters.Perf(EVENTS, server.pid)
     perf.start()
-    said = run(server.port, connections, seconds, cores)
+    output = run(server.port, connections, seconds, cores)
     counts = perf.stop()
-    return {**parse(said), **of_server(counts, perf.seconds)}
+    return {**parse(output), **of_server(counts, perf.seconds)}

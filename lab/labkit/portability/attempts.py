@@ -1,4 +1,4 @@
-"""Running a compiler or a program of which nothing is known: it may be missing, crash, or never end."""
+"""Runs an unknown compiler or program: it may be missing, crash, or never end."""
 import collections
 import os
 import re
@@ -8,17 +8,17 @@ import subprocess
 import tempfile
 import time
 
-# problem: empty if it ended with 0, else in words what happened
+# problem: empty if the exit status was 0, else the failure in words
 Attempt = collections.namedtuple("Attempt", "problem output seconds")
 
-MOST = 160   # characters of a message
+MAX_MESSAGE = 160   # characters
 CRASHES = ("internal compiler error", "PLEASE submit a bug report", "Segmentation fault")
 
 
 def first_error(text):
-    """A compiler's first message, with no folder of this machine in it; else the last line."""
+    """A compiler's first error message without folders of this machine, or else the last line."""
     lines = [re.sub(r"(?<![\w.])/\S*/", "", line.strip()) for line in text.splitlines() if line.strip()]
-    return next((line for line in lines if re.search(r"\berror: ", line)), lines[-1] if lines else "no message")[:MOST]
+    return next((line for line in lines if re.search(r"\berror: ", line)), lines[-1] if lines else "no message")[:MAX_MESSAGE]
 
 
 def ended_badly(status, text):
@@ -30,7 +30,7 @@ def ended_badly(status, text):
 
 
 def attempt(command, limit, cwd=None, env=None):
-    """Runs it for at most `limit` seconds. A compiler starts others: all of them end with it."""
+    """Runs a command for at most `limit` seconds. Ends the whole session, because a compiler starts further processes."""
     command = [str(word) for word in command]
     if not shutil.which(command[0]):
         return Attempt(f"no {os.path.basename(command[0])}", "", 0.0)

@@ -1,8 +1,8 @@
-"""./dev lab portability: each compiler that is here, what it makes of a generator and of hocket without fibers.
+"""./dev lab portability: how each installed compiler compiles a generator, and hocket without fibers.
 
-Results are kept in build/portability/results.json, one for each compiler, and docs/portability.md is written from all of them:
-so a run with --only measures some of them again. Nothing is installed; what is missing is named with the command that
-brings it.
+build/portability/results.json has a result for each compiler, and docs/portability.md is written from all of them. So a run
+with --only measures some compilers again. Nothing is installed; for a missing compiler the output has the command that
+installs it.
 """
 import argparse
 import datetime
@@ -46,7 +46,7 @@ def load():
 
 
 def save(results):
-    """By a rename: an interrupted run keeps what it has."""
+    """Replaces the file by a rename: an interrupted run keeps its results."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     unfinished = RESULTS.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
@@ -57,8 +57,8 @@ def say(text):
     print(text, flush=True)
 
 
-def measure_compilers(wanted, results):
-    for compiler in wanted:
+def measure_compilers(selected, results):
+    for compiler in selected:
         say(f"{compiler.id}: {' '.join(compiler.command())}")
         tests = results["compilers"].get(compiler.id, {}).get("tests", {})
         found = {**measures.measure(compiler, FOLDER / compiler.slug), "tests": tests}
@@ -67,8 +67,8 @@ def measure_compilers(wanted, results):
         say(f"  generator: {page.verdict(found['control']['problem'])}; hocket: {page.verdict(found['hocket']['problem'])}")
 
 
-def run_tests(wanted, kinds, results):
-    for compiler in wanted:
+def run_tests(selected, kinds, results):
+    for compiler in selected:
         for kind in kinds:
             if kind == "all" and kind not in compiler.presets or compiler.id not in results["compilers"]:
                 continue
@@ -82,7 +82,7 @@ def run_tests(wanted, kinds, results):
 def write_page(known, results):
     measured = [(compiler, results["compilers"][compiler.id]) for compiler in known if compiler.id in results["compilers"]]
     if not measured:
-        raise SystemExit("lab: nothing was measured: none of the compilers is here")
+        raise SystemExit("lab: nothing was measured: none of the compilers is installed")
     skipped = [compiler for compiler in known if compiler.id not in results["compilers"]]
     date = datetime.date.today().isoformat()
     PAGE.write_text(page.render(measured, skipped, results.get("ir"), results.get("cost"), date), encoding="utf-8")
@@ -93,15 +93,15 @@ def main(words):
     options = arguments(words)
     parts = options.part or PARTS
     known = compilers.read()
-    wanted = chosen(options.only, known)
-    for compiler in wanted:
+    selected = chosen(options.only, known)
+    for compiler in selected:
         if not compiler.command():
             say(f"skipped: {compiler.id}: {compiler.remedy()}")
-    here = [compiler for compiler in wanted if compiler.command()]
+    installed = [compiler for compiler in selected if compiler.command()]
     results = load()
     if "compilers" in parts:
-        measure_compilers(here, results)
-    run_tests(here, options.tests or [], results)
+        measure_compilers(installed, results)
+    run_tests(installed, options.tests or [], results)
     if "ir" in parts and not options.only:
         results["ir"] = ir.compare_all(FOLDER / "ir")
         save(results)

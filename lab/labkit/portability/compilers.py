@@ -1,4 +1,4 @@
-"""The compilers of lab/portability/compilers.json, how to call each one, and what runs its programs."""
+"""The compilers of lab/portability/compilers.json, their commands, and the emulators of their programs."""
 import json
 import pathlib
 import re

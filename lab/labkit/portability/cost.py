@@ -1,4 +1,4 @@
-"""What HOCKET_PORTABLE costs: the page `wait` of tasks on a loop, in a portable build and in one that only has no fibers."""
+"""The cost of HOCKET_PORTABLE: the page `wait` of tasks on a loop, in a portable build and in a build that only lacks fibers."""
 import datetime
 
 from .. import against, builders, catalogue

@@ -1,9 +1,8 @@
-"""How far the coroutines of two targets of one compiler differ, in LLVM's intermediate representation.
+"""Counts how much the coroutines of two targets of one compiler differ, in LLVM's intermediate representation.
 
-Document 000 compares what `clang++ -std=c++20 -emit-llvm -S main.cpp` gives for two targets by diff, and reads the result.
-Here the difference is counted. What belongs to a target or to a numbering is taken out first: names of values, attributes,
-metadata, alignments, extensions of parameters. What is left is the structure: which functions, which blocks, which
-instructions with which types.
+Document 000 compares the output of `clang++ -std=c++20 -emit-llvm -S main.cpp` for two targets by diff, and reads the result.
+Here the difference is counted. Properties of a target or of a numbering are removed first: names of values, attributes,
+metadata, alignments, extensions of parameters. The structure remains: functions, blocks, and instructions with their types.
 """
 import difflib
 import re
@@ -32,13 +31,13 @@ NOISE = [
 
 
 def normalised(line):
-    for pattern, instead in NOISE:
-        line = pattern.sub(instead, line)
+    for pattern, replacement in NOISE:
+        line = pattern.sub(replacement, line)
     return " ".join(line.split())
 
 
 def functions(text):
-    """{name: lines} of what the module defines: instructions as they are compared, and "label" for each block."""
+    """{name: lines} of the functions of the module: normalised instructions, and "label" for each block."""
     found, body = {}, None
     for line in text.splitlines():
         if opened := FUNCTION.match(line):
@@ -53,30 +52,30 @@ def functions(text):
     return found
 
 
-def differing(one, other):
-    """Lines of the two that have no partner."""
-    blocks = difflib.SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
+def differing(base, other):
+    """The number of lines without an equal line in the other function."""
+    blocks = difflib.SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
     matched = sum(block.size for block in blocks)
-    return max(len(one), len(other)) - matched
+    return max(len(base), len(other)) - matched
 
 
-def compared(one, other):
-    """What two modules have in common, and what not, counted; of all functions, and of those of the coroutine."""
-    both = sorted(one.keys() & other.keys())
+def compared(base, other):
+    """Counts common and different parts of two modules, of all functions and of the functions of the coroutine."""
+    both = sorted(base.keys() & other.keys())
     parts = [name for name in both if PART.search(name)]
-    different = {name: differing(one[name], other[name]) for name in both}
+    different = {name: differing(base[name], other[name]) for name in both}
     return {
-        "both": len(both), "only_one": len(one.keys() ^ other.keys()),
+        "both": len(both), "only_one": len(base.keys() ^ other.keys()),
         "different_functions": sum(1 for count in different.values() if count),
-        "lines": sum(max(len(one[name]), len(other[name])) for name in both), "different_lines": sum(different.values()),
-        "parts": len(parts), "part_blocks": [sum(side[name].count("label") for name in parts) for side in (one, other)],
-        "part_lines": [sum(len(side[name]) - side[name].count("label") for name in parts) for side in (one, other)],
+        "lines": sum(max(len(base[name]), len(other[name])) for name in both), "different_lines": sum(different.values()),
+        "parts": len(parts), "part_blocks": [sum(side[name].count("label") for name in parts) for side in (base, other)],
+        "part_lines": [sum(len(side[name]) - side[name].count("label") for name in parts) for side in (base, other)],
         "part_different": sum(different[name] for name in parts),
     }
 
 
 def compilers():
-    """{name: function of a target that gives the command}"""
+    """{name: function from a target to the command}"""
     found = {"clang 19": lambda target: ["clang++-19", f"--target={target}-linux-gnu"]}
     if zig():
         found["zig c++"] = lambda target: [zig(), "c++", "-target", f"{target}-linux-musl", "-fno-sanitize=all"]
@@ -84,7 +83,7 @@ def compilers():
 
 
 def module_of(command, level, folder):
-    """(what is wrong, functions)"""
+    """(the problem, functions)"""
     path = folder / "control.ll"
     path.unlink(missing_ok=True)
     done = attempt([*command, "-std=c++20", level, "-fno-discard-value-names", "-emit-llvm", "-S", FOLDER / "control.cpp", "-o", path],

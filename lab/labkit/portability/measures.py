@@ -1,4 +1,4 @@
-"""What one compiler does with the control, with hocket's example, and with the patterns of tools/compiler_check."""
+"""Measures a compiler with the control, with hocket's example, and with the patterns of tools/compiler_check."""
 import collections
 import datetime
 import importlib.machinery
@@ -20,7 +20,7 @@ Size = collections.namedtuple("Size", "text data bss")
 
 
 def parse_size(text):
-    """The numbers of size(1), in its format of Berkeley; ValueError if it printed something else."""
+    """The numbers of size(1), in its Berkeley format; ValueError for other output."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
     if len(lines) != 2 or lines[0][:3] != ["text", "data", "bss"]:
         raise ValueError(f"not what size(1) prints: {text[:80]!r}")
@@ -41,12 +41,12 @@ def version_of(compiler):
 
 
 def run_program(compiler, program, *arguments):
-    """An emulator that is not there is a result like others."""
+    """A missing emulator is a result like others."""
     return attempt([*compiler.run, program, *arguments], RUN_SECONDS)
 
 
 def printed(done, expected=EXPECTED):
-    """In words, what is wrong with what the program did; empty: nothing."""
+    """The problem of a run in words; empty if the output is right."""
     if done.problem:
         return done.problem
     return "" if done.output == expected else f"printed something else: {done.output.strip()[:60]!r}"
@@ -75,7 +75,7 @@ def control(compiler, folder):
 
 
 def parse_ninja_log(text, output):
-    """Seconds of the last build of the first output of which the pattern is a part; None if there is none."""
+    """Seconds of the last build of an output that matches the pattern; None without one."""
     found = None
     for line in text.splitlines():
         words = line.split("\t")
@@ -97,7 +97,7 @@ def configured(compiler, source, build, *options):
 
 
 def refusal(done):
-    """The same for the example asked for more numbers than it has."""
+    """The problem of a run of the example with more numbers than it supports."""
     refused = done.problem.startswith("failed") and "Exception: more than 94" in done.output
     return "" if refused else "did not refuse 95 numbers"
 
@@ -105,7 +105,7 @@ def refusal(done):
 def hocket(compiler, folder):
     """examples/fibonacci.cpp in a portable build, -O2."""
     build = folder / "build"
-    shutil.rmtree(build, ignore_errors=True)   # the compiler may be another one than at the last time
+    shutil.rmtree(build, ignore_errors=True)   # the compiler may differ from that of the last run
     done = configured(compiler, FOLDER, build, "-DHOCKET_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Release",
                       "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=32")
     if not done.problem:
@@ -119,7 +119,7 @@ def hocket(compiler, folder):
 
 
 def compiler_check():
-    """The tool is a program without an ending, and is read as a module."""
+    """Loads the tool, a program without a file extension, as a module."""
     path = str(ROOT / "tools/compiler_check/hocket-compiler-check")
     loader = importlib.machinery.SourceFileLoader("hocket_compiler_check", path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
@@ -128,7 +128,7 @@ def compiler_check():
 
 
 def patterns(compiler, folder):
-    """{pattern: what is wrong} of those that this compiler gets wrong, at -O2."""
+    """{pattern: problem} of the patterns that this compiler miscompiles at -O2."""
     check = compiler_check()
     place = folder / "patterns"
     place.mkdir(exist_ok=True)
@@ -143,6 +143,6 @@ def measure(compiler, folder):
     folder.mkdir(parents=True, exist_ok=True)
     found = {"version": version_of(compiler), "date": datetime.date.today().isoformat(), "control": control(compiler, folder)}
     found["hocket"] = hocket(compiler, folder)
-    # Where not even the control runs, each pattern would be called wrong.
+    # If the control does not run, each pattern would fail, too.
     found["patterns"] = patterns(compiler, folder) if not found["control"]["problem"] else None
     return found

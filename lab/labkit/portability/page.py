@@ -1,4 +1,4 @@
-"""docs/portability.md, written from what was measured."""
+"""Writes docs/portability.md from the results."""
 import os
 import platform
 
@@ -114,7 +114,7 @@ def about_wasm(measured):
 
 
 def render(measured, skipped, ir, cost, date):
-    """measured: pairs of a compiler and what was found."""
+    """measured: pairs of a compiler and its results."""
     architectures = {compiler.target for compiler, _ in measured}
     text = f"""# Portability
 `./dev lab portability` wrote this page on {date}. It tries {len(measured)} compilers for {len(architectures)} architectures on: {machine.cpu()},

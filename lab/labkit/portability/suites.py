@@ -1,7 +1,7 @@
-"""hocket's own tests with one compiler: the stackless ones in a portable build, or all of them.
+"""Runs hocket's own tests with a compiler: the stackless ones in a portable build, or all of them.
 
-A compiler that has a preset is tested by it, in the preset's build folder. Others are tested as the preset `portable` would
-be with that compiler. All tests need a machine switch, so they need a preset.
+A compiler with a preset is tested by the preset, in its build folder. Other compilers are tested like the preset `portable`
+with that compiler. All tests need a machine switch, so they need a preset.
 """
 import datetime
 import re
@@ -15,7 +15,7 @@ TEST_SECONDS = 7200
 
 
 def parse_ctest(text):
-    """(how many there are, names of those that failed) of what ctest printed; None if it came to no result."""
+    """(the number of tests, the names of failed tests) from the output of ctest; None without a result."""
     total = re.search(r"tests failed out of (\d+)", text)
     failed = re.findall(r"^\s*\d+ - (\S+) \((?:Failed|Timeout|SEGFAULT|Subprocess aborted|Not Run|Exit code.*)\)", text, re.M)
     return (int(total[1]), failed) if total else None
@@ -30,7 +30,7 @@ def verdict(done):
 
 
 def build_of(compiler, kind, folder):
-    """(build folder, how configuring it went)"""
+    """(build folder, the attempt to configure it)"""
     preset = compiler.presets.get(kind)
     if preset:
         return ROOT / "build" / preset, attempt(["cmake", "--preset", preset], BUILD_SECONDS, cwd=ROOT)

@@ -54,16 +54,16 @@ class Postgres:
 
 class Redis:
     """A connection that sends no commands of its own, such as the library's name."""
-    how = {"port": int(os.environ.get("HOCKET_REDIS", 0)), "lib_name": None, "lib_version": None}
+    options = {"port": int(os.environ.get("HOCKET_REDIS", 0)), "lib_name": None, "lib_version": None}
 
     def __init__(self, workload, n):
         self.waits = workload.endswith("_wait")
         if not self.waits:
-            self.pool = redis.Redis(connection_pool=redis.BlockingConnectionPool(max_connections=n, **self.how))
+            self.pool = redis.Redis(connection_pool=redis.BlockingConnectionPool(max_connections=n, **self.options))
 
     def ask(self, number):
         if self.waits:
-            with redis.Redis(**self.how, single_connection_client=True) as own:
+            with redis.Redis(**self.options, single_connection_client=True) as own:
                 assert own.execute_command("BLPOP", f"nothing{number}", "0.1") is None
         else:
             assert self.pool.echo(str(number)) == str(number).encode()

@@ -18,7 +18,7 @@
   gnu::no_sanitize_address, gnu::no_sanitize_thread, gnu::no_sanitize_undefined, gnu::noinline
 #endif
 
-// Not the name that sanitizers replace.
+// __clone(), because sanitizers replace clone().
 #if defined(__GLIBC__)
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...) noexcept;  // NOLINT: the C library's
 #else
@@ -29,7 +29,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-// Where ids have 16 bits in the calls of the first name.
+// On some architectures the calls without the suffix have ids of 16 bits.
 #if defined(SYS_setresuid32)
 constexpr long set_user = SYS_setresuid32, set_group = SYS_setresgid32, set_groups = SYS_setgroups32;
 #else
@@ -37,23 +37,21 @@ constexpr long set_user = SYS_setresuid, set_group = SYS_setresgid, set_groups =
 #endif
 
 constexpr int last_signal = 64;
-constexpr std::size_t bytes_of_signals = 8;  // of the kernel's set
-constexpr int code_without_program = 127;    // as of a shell
+constexpr std::size_t signal_set_size = 8;  // of the kernel's type, in bytes
+constexpr int code_without_program = 127;   // as in shells
 
 // --- in the child
 
-// What a system call returns, or an error number below 0.
+// Returns the result of a system call, or a negative error number.
 template <class... Args>
 [[HOCKET_UNINSTRUMENTED]] long call(long number, Args... arguments) noexcept {
-  const long returned = ::syscall(number, arguments...);
-  return returned < 0 ? -errno : returned;
+  const long rc = ::syscall(number, arguments...);
+  return rc < 0 ? -errno : rc;
 }
 
-[[HOCKET_UNINSTRUMENTED]] int error_of(long returned) noexcept {
-  return returned < 0 ? static_cast<int>(-returned) : 0;
-}
+[[HOCKET_UNINSTRUMENTED]] int error_of(long rc) noexcept { return rc < 0 ? static_cast<int>(-rc) : 0; }
 
-// The kernel's, whose other members are zero, or not looked at.
+// The kernel's type. The other members are zero, or not read.
 struct signal_action {
   void (*handler)(int);
   unsigned long others[7];
@@ -61,10 +59,10 @@ struct signal_action {
 
 [[HOCKET_UNINSTRUMENTED]] void set_action(int signal, void (*handler)(int)) noexcept {
   const signal_action action{handler, {}};
-  call(SYS_rt_sigaction, signal, &action, nullptr, bytes_of_signals);
+  call(SYS_rt_sigaction, signal, &action, nullptr, signal_set_size);
 }
 
-// Handlers do not exist in a program that begins. Afterwards the signals can be unblocked.
+// Removes all handlers, so that the signals can be unblocked before exec(2).
 [[HOCKET_UNINSTRUMENTED]] void reset_actions(const child_plan& plan) noexcept {
   for (int signal = 1; signal <= last_signal; ++signal) {
     if ((plan.ignored >> (signal - 1) & 1) != 0) {
@@ -73,7 +71,7 @@ struct signal_action {
       set_action(signal, SIG_DFL);
     } else {
       signal_action present{};
-      call(SYS_rt_sigaction, signal, nullptr, &present, bytes_of_signals);
+      call(SYS_rt_sigaction, signal, nullptr, &present, signal_set_size);
       if (present.handler != SIG_DFL && present.handler != SIG_IGN) set_action(signal, SIG_DFL);
     }
   }
@@ -84,7 +82,7 @@ struct signal_action {
   return plan.new_group ? error_of(call(SYS_setpgid, 0, 0)) : 0;
 }
 
-// A source that an earlier move would replace is moved out of the way first.
+// Before the first move, copies each source that a move could replace to an fd above all targets.
 [[HOCKET_UNINSTRUMENTED]] int move_fds(const child_plan& plan) noexcept {
   int highest = -1;
   for (std::size_t i = 0; i != plan.move_count; ++i) {
@@ -115,7 +113,7 @@ struct signal_action {
   return 0;
 }
 
-// The user last: then the process may not change the groups any more.
+// Sets the user last, because then the process loses the right to change its groups.
 [[HOCKET_UNINSTRUMENTED]] int set_ids(const child_plan& plan) noexcept {
   long changed = 0;
   if (plan.group_count >= 0) changed = call(set_groups, plan.group_count, plan.groups);
@@ -135,11 +133,11 @@ struct signal_action {
   if (error == 0) error = set_ids(plan);
   if (error == 0 && plan.directory) error = error_of(call(SYS_chdir, plan.directory));
   const std::uint64_t none = 0;
-  if (error == 0) error = error_of(call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, bytes_of_signals));
+  if (error == 0) error = error_of(call(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, signal_set_size));
   return error;
 }
 
-// As execvp(3): a program that is not there, or that may not be executed, is looked for in the next directory.
+// As execvp(3): if a program does not exist, or may not be executed, tries the next directory.
 [[HOCKET_UNINSTRUMENTED]] int execute(const child_plan& plan) noexcept {
   bool is_denied = false;
   int error = ENOENT;
@@ -168,19 +166,19 @@ struct shared_start {
 
 // --- in the parent
 
-// With a guard below.
+// A stack with a guard below.
 class child_stack {
  public:
   child_stack() noexcept
       : memory_(::mmap(nullptr, guard + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)) {
-    if (is_there()) ::mprotect(memory_, guard, PROT_NONE);
+    if (is_mapped()) ::mprotect(memory_, guard, PROT_NONE);
   }
   child_stack(const child_stack&) = delete;
   child_stack& operator=(const child_stack&) = delete;
   ~child_stack() {
-    if (is_there()) ::munmap(memory_, guard + size);
+    if (is_mapped()) ::munmap(memory_, guard + size);
   }
-  bool is_there() const noexcept { return memory_ != MAP_FAILED; }
+  bool is_mapped() const noexcept { return memory_ != MAP_FAILED; }
   void* top() const noexcept { return static_cast<char*>(memory_) + guard + size; }
 
  private:
@@ -188,7 +186,7 @@ class child_stack {
   void* const memory_;
 };
 
-// Also the signals of the C library, which its functions leave out.
+// Blocks also the internal signals of the C library, which the C library's functions exclude.
 class all_signals_blocked {
  public:
   all_signals_blocked() noexcept { set_mask(~std::uint64_t{0}, &before_); }
@@ -198,18 +196,18 @@ class all_signals_blocked {
 
  private:
   static void set_mask(std::uint64_t mask, std::uint64_t* before) noexcept {
-    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, before, bytes_of_signals);
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, before, signal_set_size);
   }
   std::uint64_t before_ = 0;
 };
 
 void reap(pid_t id) noexcept {
-  siginfo_t facts{};
-  while (::waitid(P_PID, static_cast<id_t>(id), &facts, WEXITED) != 0 && errno == EINTR) {
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(id), &info, WEXITED) != 0 && errno == EINTR) {
   }
 }
 
-// CLONE_PARENT_SETTID stores the id before the child runs, and so before its end can be noticed.
+// CLONE_PARENT_SETTID stores the id before the child runs, so before reap_orphans() can find its end.
 int clone_child(shared_start& start, const child_stack& stack, atomic<pid_t>& id) noexcept {
   static_assert(sizeof id == sizeof(pid_t));
   const all_signals_blocked blocked;
@@ -227,7 +225,7 @@ int start_child(const child_plan& plan, atomic<pid_t>& id) noexcept {
   const int errno_before = errno;
   const child_stack stack;
   shared_start start{&plan, 0};
-  const int error = stack.is_there() ? clone_child(start, stack, id) : ENOMEM;
+  const int error = stack.is_mapped() ? clone_child(start, stack, id) : ENOMEM;
   // ORDER: relaxed, pairs with nothing: this thread's own store.
   const pid_t cloned = id.load(std::memory_order_relaxed);
   if (error != 0 && cloned >= 0) reap(cloned);

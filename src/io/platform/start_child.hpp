@@ -29,9 +29,10 @@ struct fd_move {
   int target;
 };
 
-// What the child does, in this order. Everything is ready for system calls, and alive until start_child() returns.
+// The steps of the child, in this order. All data is in the form of the system calls, and lives until start_child()
+// returns.
 struct child_plan {
-  signal_bits ignored = 0;  // these are ignored, and SIGPIPE is not, unless it is here
+  signal_bits ignored = 0;  // signals to ignore; SIGPIPE is ignored only if it is among them
   bool new_session = false, new_group = false;
   fd_move* moves = nullptr;
   std::size_t move_count = 0;

@@ -22,15 +22,15 @@ int milliseconds_of(const timespec& limit) noexcept {
 
 }  // namespace
 
-// Sanitizers, Valgrind and emulators need not know the newer call, and say so by ENOSYS; filters of
-// system calls say EPERM.
+// epoll_pwait2 fails with ENOSYS if a sanitizer, Valgrind or an emulator does not support it, and with EPERM if a
+// filter of system calls rejects it.
 long await_events(int epoll, epoll_event* to, int most, const timespec* limit) noexcept {
-  constexpr long epoll_pwait2 = 441;                         // on all architectures
-  constexpr bool has_its_timespec = sizeof(timespec) == 16;  // not where seconds have 32 bits
+  constexpr long epoll_pwait2 = 441;                            // on all architectures
+  constexpr bool has_kernel_timespec = sizeof(timespec) == 16;  // false where seconds have 32 bits
   // ORDER: relaxed, pairs with nothing: a fact about the system.
-  if (limit && has_its_timespec && !through_the_library && has_nanoseconds.load(std::memory_order_relaxed)) {
-    const long returned = value_or_error(::syscall(epoll_pwait2, epoll, to, most, limit, nullptr, 8));
-    if (returned != -ENOSYS && returned != -EPERM) return returned;
+  if (limit && has_kernel_timespec && !through_the_library && has_nanoseconds.load(std::memory_order_relaxed)) {
+    const long rc = value_or_error(::syscall(epoll_pwait2, epoll, to, most, limit, nullptr, 8));
+    if (rc != -ENOSYS && rc != -EPERM) return rc;
     // ORDER: relaxed, as above.
     has_nanoseconds.store(false, std::memory_order_relaxed);
   }
@@ -48,14 +48,15 @@ static void take_pending(int signal) noexcept {
   }
 }
 
-// The signal that a write may have raised; 0: none. A write that blocks raises SIGPIPE also if its reader goes in the
-// middle: then it gives the size of the first part.
-static int signal_of(long put, std::size_t size) noexcept {
-  if (put == -EFBIG) return SIGXFSZ;
-  return put == -EPIPE || (put >= 0 && static_cast<std::size_t>(put) < size) ? SIGPIPE : 0;
+// Returns the signal that a write may have raised; 0: none. If the reader of a blocking write closes in the middle, the
+// write raises SIGPIPE, and returns the size of the first part.
+static int signal_of(long written, std::size_t size) noexcept {
+  if (written == -EFBIG) return SIGXFSZ;
+  return written == -EPIPE || (written >= 0 && static_cast<std::size_t>(written) < size) ? SIGPIPE : 0;
 }
 
-// The signal goes to the thread that writes. It is blocked meanwhile, and taken, unless it was pending before.
+// The system sends the signal to the thread that writes. The thread blocks it meanwhile, and then consumes it, unless
+// it was pending before.
 template <class Call>
 static long without_signal(std::size_t size, const Call& write) noexcept {
   sigset_t blocked, before, pending;
@@ -65,11 +66,11 @@ static long without_signal(std::size_t size, const Call& write) noexcept {
   sigemptyset(&pending);
   ::sigpending(&pending);
   ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
-  const long put = value_or_error(write());
-  const int raised = signal_of(put, size);
+  const long written = value_or_error(write());
+  const int raised = signal_of(written, size);
   if (raised != 0 && sigismember(&pending, raised) == 0) take_pending(raised);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return put;
+  return written;
 }
 
 long write_without_signal(int fd, const void* from, std::size_t size) noexcept {
@@ -81,8 +82,8 @@ long write_without_signal(int fd, const iovec* parts, std::size_t count) noexcep
   return without_signal(size, [=] { return ::writev(fd, parts, static_cast<int>(count)); });
 }
 long send_file_without_signal(int to, int file, std::uint64_t offset, std::size_t size) noexcept {
-  off64_t at = static_cast<off64_t>(offset);
-  return without_signal(size, [&] { return ::sendfile64(to, file, &at, size); });
+  off64_t position = static_cast<off64_t>(offset);
+  return without_signal(size, [&] { return ::sendfile64(to, file, &position, size); });
 }
 
 bool is_hung_up(int fd) noexcept {

@@ -1,8 +1,8 @@
-// The system calls of every request on a socket, in one place. Each returns what the kernel does: an fd, or an error
-// number below 0. They are no points of cancellation for pthread_cancel, as the C library's are: a trial counted 115
-// instructions a request for those, and 20 without.
+// The system calls of every request on a socket. Each returns the value of the kernel: an fd, a count, or a negative
+// error number. Unlike the functions of the C library they are no cancellation points of pthread_cancel: a trial
+// counted 115 instructions a request with cancellation points, and 20 without.
 //
-// Sanitizers must see the calls, which they do through the C library.
+// With a sanitizer the calls go through the C library, where the sanitizer intercepts them.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 
@@ -28,32 +28,32 @@ inline long receive(int fd, void* to, std::size_t size) noexcept {
   else return value_or_error(::syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, nullptr, nullptr));
 }
 
-// A connection that the peer has closed is an error, and no signal.
+// A write to a connection that the peer has closed fails, and raises no signal.
 inline constexpr int send_flags = MSG_NOSIGNAL | MSG_DONTWAIT;
 inline long send(int fd, const void* from, std::size_t size) noexcept {
   if constexpr (through_the_library) return value_or_error(::send(fd, from, size, send_flags));
   else return value_or_error(::syscall(SYS_sendto, fd, from, size, send_flags, nullptr, 0));
 }
 
-// What has happened at the descriptors of an epoll, without waiting.
+// Returns the pending events of an epoll, without waiting.
 inline long events_of(int epoll, epoll_event* to, int most) noexcept {
   if constexpr (through_the_library) return value_or_error(::epoll_wait(epoll, to, most, 0));
   else return value_or_error(::syscall(SYS_epoll_pwait, epoll, to, most, 0, nullptr, 8));
 }
 
-// The same, and waits for them within `limit`; null: for ever. To the nanosecond, or before Linux 5.11 to the
-// millisecond, rounded up.
+// Like events_of(), and waits for events, at most for `limit`; null: without limit. The limit is exact to the
+// nanosecond; before Linux 5.11 it is rounded up to a millisecond.
 long await_events(int epoll, epoll_event* to, int most, const timespec* limit) noexcept;
 
-// write(2) to a pipe whose reader is gone raises SIGPIPE, and beyond RLIMIT_FSIZE SIGXFSZ. There is no flag against it:
-// an error, and no signal.
+// write(2) that fails without a signal. The system raises SIGPIPE if the reader of a pipe is closed, and SIGXFSZ beyond
+// RLIMIT_FSIZE, and no flag prevents them.
 long write_without_signal(int fd, const void* from, std::size_t size) noexcept;
-// The same with writev(2).
+// As above, with writev(2).
 long write_without_signal(int fd, const iovec* parts, std::size_t count) noexcept;
-// And sendfile(2).
+// As above, with sendfile(2).
 long send_file_without_signal(int to, int file, std::uint64_t offset, std::size_t size) noexcept;
 
-// Its other side is gone. A terminal then fails each read with EIO.
+// Whether the other side is closed. A terminal then fails each read with EIO.
 bool is_hung_up(int fd) noexcept;
 
 }}}  // namespace hocket::detail::system_calls

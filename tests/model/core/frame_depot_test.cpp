@@ -5,7 +5,7 @@
 //
 //   a magazine    is taken once, and its taker sees the leaver's writes
 //   the limit     counts a magazine before it lies on a shelf
-//   a period      ends once, although several threads keep house at its end
+//   a period      ends once, although several threads run maintain() at its end
 #include "core/thread/frame_depot.hpp"
 
 #include "core/kept.hpp"
@@ -110,7 +110,7 @@ void two_leave_at_the_limit(execution& run) {
 
 constexpr time_point at(int seconds) noexcept { return time_point(std::chrono::seconds(seconds)); }
 
-// In the period that ends, one of three magazines was in use. All house-keepers come at its end.
+// In the ending period one of three magazines was in use. Several threads run maintain() at its end.
 template <int Keepers, bool BesideUse>
 void kept_by_several(execution& run) {
   some_magazines<3> t;
@@ -118,7 +118,7 @@ void kept_by_several(execution& run) {
   static_cast<void>(t.depot->maintain(at(1)));
   t.leave(t.take());
   for (int i = 0; i < Keepers; ++i)
-    run.thread("keeps house", [&] { static_cast<void>(t.depot->maintain(at(1) + t.depot->decay())); });
+    run.thread("maintains", [&] { static_cast<void>(t.depot->maintain(at(1) + t.depot->decay())); });
   if (BesideUse) {
     run.thread("uses", [&] {
       if (const std::size_t one = t.take(); one != 3) t.leave(one);

@@ -143,7 +143,7 @@ TEST_CASE("the depot keeps what the last period used, and gives the rest of a st
   CHECK(frame_memory_usage().held + frame_memory_usage().shared >= used);
 }
 
-TEST_CASE("a storm is given back where no thread keeps house, while frames are in use") {
+TEST_CASE("the memory of a burst is returned without housekeeping, while frames are in use") {
   if (!detail::recycles_frames) return;
   fresh start;
   manual_clock time;
@@ -258,7 +258,7 @@ TEST_CASE("what is needed in each period stays") {
   CHECK(frame_memory_usage().misses == misses);
 }
 
-TEST_CASE("a house that had nothing to do looks again when its thread keeps frames") {
+TEST_CASE("a reclaimer that had nothing to return checks again when its thread caches frames") {
   if (!detail::recycles_frames) return;
   fresh start;
   manual_clock time;
@@ -284,7 +284,7 @@ TEST_CASE("a house that had nothing to do looks again when its thread keeps fram
   }
 }
 
-TEST_CASE("a house looks again when the terms of the decay have changed") {
+TEST_CASE("a reclaimer checks again when the policy of the decay has changed") {
   if (!detail::recycles_frames) return;
   fresh start;
   manual_clock time;

@@ -71,7 +71,7 @@ TEST_CASE("a loop that sleeps gives back the frames of a burst") {
   CHECK(by.time.now() == time_point(1h));
 }
 
-TEST_CASE("a loop that has slept until its house was due gives frames back, though nothing else told the time") {
+TEST_CASE("a loop that has slept until its maintenance was due returns frames, without another reading of the clock") {
   if (!detail::recycles_frames) return;
   decay by;
   impatient_parker parks(by.time);

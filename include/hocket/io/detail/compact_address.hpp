@@ -1,9 +1,8 @@
-// The address of an internet socket in 19 bytes: what a descriptor keeps of its peer, also when the connection was
-// reset and the system knows it no more.
+// The address of an internet socket in 19 bytes: a descriptor's record of its peer. It remains after a reset of the
+// connection, when the system no longer has the address.
 //
-//   host    16 bytes   IPv6; of IPv4 the first four. The scope of a link-local address (fe80::/10) stands in its bytes
-//   4
-//                      to 7, which are zero in every such address that a system makes.
+//   host    16 bytes   IPv6; the first four for IPv4. The scope of a link-local address (fe80::/10) is in bytes 4 to 7,
+//                      which are zero in each such address that a system makes.
 //   port     2 bytes   in network order
 //   form     1 byte
 #pragma once
@@ -18,10 +17,10 @@ class compact_address {
  public:
   bool empty() const noexcept { return form_ == form::none; }
   void clear() noexcept { form_ = form::none; }
-  // From a sockaddr. Empty, if it is of another family, or does not fit.
+  // Copies a sockaddr. Becomes empty if the family is another, or if the address does not fit.
   void assign(const void* address, std::size_t size) noexcept;
-  // Writes the sockaddr, of at most 28 bytes, and returns its size. 0: it is empty.
-  std::size_t copy_to(void* into) const noexcept;
+  // Writes the sockaddr, of at most 28 bytes, and returns its size; 0 for an empty address.
+  std::size_t copy_to(void* target) const noexcept;
 
   friend bool operator==(const compact_address&, const compact_address&) noexcept = default;
 

@@ -1,4 +1,4 @@
-// A part of a file to be sent: what a transfer of the kind send_file points to.
+// A part of a file to send: the argument of a transfer of the kind send_file.
 #pragma once
 #include <hocket/io/seam/transfer.hpp>
 #include <cstdint>
@@ -11,7 +11,7 @@ struct file_part {
   std::uint32_t spare = 0;  // an operation has no padding
 };
 
-// One call of sendfile(2), for a transfer of the kind send_file to this fd.
-call_end send_part_of_file(int fd, transfer& sending) noexcept;
+// Makes one call of sendfile(2) to `fd`, for a transfer of the kind send_file.
+call_end send_part_of_file(int fd, transfer& operation) noexcept;
 
 }}}  // namespace hocket::detail

@@ -1,6 +1,6 @@
-// A search of a buffered reader as an operation, for sources that give operations themselves (stream): an arm of a
-// select like a single read. Each attempt reads the bytes that are there, and looks. They stay in the buffer, also if
-// another arm wins. Other sources are read by tasks.
+// A search of a buffered reader as an operation, for sources whose reads are operations (stream): it may be an arm of a
+// select, like a single read. Each attempt reads the available bytes and scans them. They stay in the buffer, also if
+// another arm wins. For other sources the reader uses tasks.
 #pragma once
 #include <hocket/io/byte_stream.hpp>
 #include <hocket/io/detail/message_search.hpp>
@@ -40,7 +40,7 @@ class message_operation {
         reading_(source.read_some(mutable_buffer()).unwrap()) {}
 
   bool try_now() noexcept {
-    while (!search_.looks(*buffer_)) {
+    while (!search_.scan(*buffer_)) {
       prepare();
       if (spend_budget_between<price_of<lending_arm>>()) return false;
       if (!(lends_ != 0 ? lending_.try_now() : reading_.try_now())) return false;
@@ -67,7 +67,7 @@ class message_operation {
   }
 
  private:
-  // The next read. (Memory is its only error; then it reads into nothing, which needs no call.)
+  // Prepares the next read. Its only error is a lack of memory. Then it reads into an empty buffer, without a call.
   void prepare() noexcept try {
     const bool is_first = buffer_->unread().empty() && search_.min_size() <= lending::most_bytes;
     lends_ = is_first;
@@ -83,16 +83,16 @@ class message_operation {
     reading_ = reading_arm(source_->read_some(mutable_buffer()).unwrap());
   }
 
-  // After a read that has ended. False: it was the last.
+  // After a completed read. False: it was the last one.
   bool has_more() noexcept {
     if (lends_ != 0)
-      return absorb(lending_.take(), [&](borrowed_bytes&& lent) { return buffer_->hold(std::move(lent)); });
+      return absorb(lending_.take(), [&](borrowed_bytes&& bytes) { return buffer_->hold(std::move(bytes)); });
     return absorb(reading_.take(), [&](std::size_t size) { return buffer_->grow(size); });
   }
-  template <class T, class Keep>
-  bool absorb(result<T>&& read, Keep&& keep) noexcept {
+  template <class T, class Append>
+  bool absorb(result<T>&& read, Append&& append) noexcept {
     if (!read) search_.fail(read.error());
-    else if (!keep(*std::move(read))) search_.source_ends(*buffer_);
+    else if (!append(*std::move(read))) search_.end_source(*buffer_);
     else return true;
     return false;
   }
@@ -100,7 +100,7 @@ class message_operation {
   S* source_;
   read_buffer* buffer_;
   Search search_;
-  std::size_t lends_ = 0;  // which of the two is used
+  std::size_t lends_ = 0;  // not 0: the read is lending_, else reading_
   lending_arm lending_;
   reading_arm reading_;
 };

@@ -4,7 +4,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Shuts down writing when it is tried, and then waits as a read that drops its bytes.
+// try_now() shuts down writing. Then the operation waits as a read that discards its bytes.
 struct graceful_close_operation : transfer_operation {
   static constexpr bool needs_several_calls = true;
   using value_type = void;
@@ -12,7 +12,10 @@ struct graceful_close_operation : transfer_operation {
       : transfer_operation(record.in, call_kind::discard, nullptr, 0) {}
 
   bool try_now() noexcept {
-    if (const int wrong = shut_down_writing()) return fail(wrong), true;
+    if (const int error_number = shut_down_writing()) {
+      fail(error_number);
+      return true;
+    }
     return transfer_operation::try_now();
   }
   bool has_it() const noexcept { return ended != 0; }

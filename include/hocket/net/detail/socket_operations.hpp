@@ -1,4 +1,4 @@
-// accept and connect, for every kind of stream socket.
+// The operations accept and connect, for every kind of stream socket.
 #pragma once
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/seam/transfer_operation.hpp>
@@ -8,19 +8,19 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// A new socket of the address's family; an error number below 0.
+// Opens a socket of the address's family. Returns a negative error number on failure.
 int new_socket(const socket_address& for_address, int type) noexcept;
 void close_fd(int fd) noexcept;
-// A connected stream socket that does not block; closed on failure.
+// Makes a descriptor of a connected, non-blocking stream socket. Closes the fd on failure.
 result<descriptor> descriptor_of_socket(int fd, bool tcp) noexcept;
 
-// What opens the sockets of connects: the system, or a network in memory.
+// Opens the sockets of connects. Implemented by the system's sockets and by networks in memory.
 class socket_opener {
  public:
   socket_opener(const socket_opener&) = delete;
   socket_opener& operator=(const socket_opener&) = delete;
 
-  // A stream socket that is not connected, bound to `from` if that is valid. Null: `error` says why.
+  // Opens an unconnected stream socket, bound to `from` if `from` is valid. Returns null on failure, and sets `error`.
   virtual open_descriptor* open(const socket_address& to, const socket_address& from, bool no_delay,
                                 int& error) noexcept = 0;
 
@@ -30,7 +30,7 @@ class socket_opener {
 };
 socket_opener& system_sockets() noexcept;
 
-// An accepted connection that nobody takes (its coroutine is killed, or destroyed before it goes on) is closed.
+// If the coroutine is killed, or destroyed before it takes its accepted connection, resumed() closes the connection.
 template <class Stream>
 struct accept_operation : transfer_operation {
   static constexpr bool is_one_call = true;
@@ -53,28 +53,29 @@ struct accept_operation : transfer_operation {
   }
 };
 
-// Has the descriptor from its first try to its end. No other party knows it.
+// Owns the descriptor from the first try until the result is taken. No other operation uses the descriptor.
 template <class Stream>
 struct connect_operation : pointing_operation<connect_operation<Stream>> {
   using value_type = Stream;
   using base = pointing_operation<connect_operation>;
   static constexpr bool needs_several_calls = true;
 
-  connect_operation(socket_opener& by, const socket_address& address, const socket_address& local,
-                    bool at_once) noexcept
+  connect_operation(socket_opener& source, const socket_address& remote, const socket_address& local,
+                    bool send_at_once) noexcept
       : base(no_descriptor().out, call_kind::connect, nullptr, 0),
-        to(address),
+        to(remote),
         from(local),
-        opener(&by),
-        no_delay(at_once) {}
+        opener(&source),
+        no_delay(send_at_once) {}
 
   bool point() noexcept {
-    if (!made && !open()) return false;
+    if (!record && !open()) return false;
     this->data = const_cast<void*>(to.data());
     return true;
   }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
-    if (!retry_timer::is_needed(*made, to.kind() == socket_address::family::unix_path)) return base::begin(wait, entry);
+    if (!retry_timer::is_needed(*record, to.kind() == socket_address::family::unix_path))
+      return base::begin(wait, entry);
     static_cast<void>(point());
     retry.make().begin(wait, entry, *this);
   }
@@ -83,29 +84,32 @@ struct connect_operation : pointing_operation<connect_operation<Stream>> {
       resumed();
       return failure_of_transfer(this->error);
     }
-    return Stream(adopt(*std::exchange(made, nullptr)));
+    return Stream(adopt(*std::exchange(record, nullptr)));
   }
   void resumed() noexcept {
-    if (made) static_cast<void>(adopt(*std::exchange(made, nullptr)));
+    if (record) static_cast<void>(adopt(*std::exchange(record, nullptr)));
   }
 
   retry_storage retry;  // of a unix socket whose queue is full
   socket_address to, from;
   socket_opener* opener;
-  open_descriptor* made = nullptr;
+  open_descriptor* record = nullptr;
   op_flag no_delay;
 
  private:
   bool open() noexcept {
-    int wrong = 0;
-    made = opener->open(to, from, no_delay, wrong);
-    if (!made) return this->fail(wrong), false;
-    this->side = &made->out;
-    this->generation = made->generation();
+    int open_error = 0;
+    record = opener->open(to, from, no_delay, open_error);
+    if (!record) {
+      this->fail(open_error);
+      return false;
+    }
+    this->side = &record->out;
+    this->generation = record->generation();
     this->size = to.size();
     return true;
   }
-  static descriptor adopt(open_descriptor& one) noexcept { return descriptor_access::make(one); }
+  static descriptor adopt(open_descriptor& opened) noexcept { return descriptor_access::make(opened); }
 };
 
 }}}  // namespace hocket::detail

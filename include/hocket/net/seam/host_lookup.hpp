@@ -1,13 +1,12 @@
-// Lookups of host names, for clients (pg, redis): the only ones of the library.
+// Lookups of host names, for clients (pg, redis). The library has no other lookups.
 //
 //   const auto addresses = co_await or_return(resolve_host("db.internal", 5432));
 //
-// getaddrinfo(3) blocks its thread for seconds, and cannot be stopped. So
-//   - a lookup runs on one of the lookup_threads(), which run lookups alone: neither files nor other blocking calls
-//   wait
-//     behind it. At most max_lookups run, lookups of hooked calls included; the others are queued;
+// getaddrinfo(3) blocks its thread for seconds, and cannot be stopped. Therefore
+//   - a lookup runs on one of the lookup_threads(), which run nothing else. Files and other blocking calls do not wait
+//     behind it. At most max_lookups run at a time, lookups of hooked calls included; further lookups are queued;
 //   - a lookup owns its arguments and its result, in a record that it shares with the waiter. If the wait ends early,
-//     the waiter leaves, and the lookup ends by itself. A queued lookup that has no waiter is not begun;
+//     the waiter drops its share, and the lookup ends by itself. A queued lookup without a waiter is not begun;
 //   - a numeric address needs no lookup and no thread.
 //
 // Neither a shutdown nor the end of the process waits for a lookup. In a forked child the queue is empty.

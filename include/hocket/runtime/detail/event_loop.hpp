@@ -1,15 +1,15 @@
-// An event loop: what a `loop` and a worker of a runtime have in common. It is the executor of one thread: its inbox
-// and the parker in which it sleeps, its driver, its run queue, its timers, the registry of its coroutines, and its
-// house.
+// An event loop: the common part of a `loop` and of a worker of a runtime. It is the executor of one thread. It has an
+// inbox and the parker in which the thread sleeps, a driver, a run queue, timers, the registry of its coroutines, and a
+// memory_reclaimer.
 //
 // A turn of the thread, in this order:
 //   1. begin_turn(): takes what other threads posted; polls the driver; fires the timers that are due. I/O comes before
 //      timers, so data that arrived in time beats its deadline.
 //   2. The owner resumes what is ready (runtime/turn.hpp).
-//   3. If nothing is ready: maintain(), then sleep() until something is posted, a timer or the house is due, or the
+//   3. If nothing is ready: maintain(), then sleep() until work is posted, a timer or the maintenance is due, or the
 //      driver has an event.
 //
-// The clock is read once in a turn: by the timer wheel, if timers are attached. The house uses that reading.
+// The clock is read once in a turn: by the timer wheel, if timers are attached. The maintenance uses that reading.
 //
 // Access. post_from_outside() and post_all_from_outside(): any thread. Everything else: the thread that runs the loop.
 #pragma once
@@ -41,7 +41,7 @@ class event_loop : public executor, private timer_waker {
   event_loop(const clock_source& time, parker* parker, const char* name, bool stays) noexcept;
   ~event_loop() = default;
 
-  // `number` is the number of the turn: some turns check the house.
+  // `number` is the number of the turn: some turns reclaim memory.
   void begin_turn(std::size_t number) noexcept;
   // Whether a coroutine is ready or a timer is due.
   bool busy() const noexcept { return due_ || !ready_.empty() || drivers_.has_more(); }
