@@ -25,7 +25,7 @@ struct watch_registry {
   list<fd_watch> watches;  // guarded by mutex
 };
 // Never destroyed: a runtime may outlive main().
-watch_registry& registry() noexcept {
+watch_registry& global_registry() noexcept {
   static never_destroyed<watch_registry> instance;
   return *instance;
 }
@@ -53,13 +53,13 @@ short events_of(const polled_fd& node) noexcept {
 }  // namespace
 
 fd_watch::fd_watch(int epoll) noexcept : epoll_(epoll), forks_(forks_so_far()) {
-  locked guard(registry().mutex);
-  registry().watches.push_back(*this);
+  locked guard(global_registry().mutex);
+  global_registry().watches.push_back(*this);
 }
 
 fd_watch::~fd_watch() {
   {
-    locked guard(registry().mutex);
+    locked guard(global_registry().mutex);
     list<fd_watch>::erase(*this);
   }
   stop(all_waits);
@@ -199,8 +199,8 @@ namespace {
 template <class F>
 void for_each_watch(int fd, F f) noexcept {
   if (fd < 0) return;
-  locked guard(registry().mutex);
-  for (fd_watch& watch : registry().watches) {
+  locked guard(global_registry().mutex);
+  for (fd_watch& watch : global_registry().watches) {
     if (watch.is_of_this_process()) f(watch);
   }
 }
