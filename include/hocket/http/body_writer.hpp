@@ -12,7 +12,8 @@
 // gone. If it returns an error, or throws, the connection is closed without the end of the body, so that the peer sees
 // that the body is not complete.
 //
-// Framing. A peer of HTTP/1.1 gets chunks, one for each write that is sent. A peer of HTTP/1.0 gets the bytes, and the
+// Framing. If the size of the body is declared, the peer gets the bytes as they are; a write beyond it fails with
+// message_size, and less than it ends the connection. Otherwise a peer of HTTP/1.1 gets chunks, one for each write that is sent. A peer of HTTP/1.0 gets the bytes, and the
 // end of the connection as the end of the body. After a HEAD request, and with the statuses 204 and 304, nothing is
 // sent, and the function is not called.
 //
@@ -37,7 +38,10 @@ class body_writer {
   // How many bytes write() collects before it sends them.
   static constexpr std::size_t flush_size = std::size_t{16} * 1024;
 
-  body_writer(detail::sender& sender, bool chunked) noexcept : sender_(&sender), chunked_(chunked) {}
+  // `size`: the bytes that the head has declared; unlimited, if it has declared none.
+  static constexpr std::uint64_t unlimited = static_cast<std::uint64_t>(-1);
+  body_writer(detail::sender& sender, bool chunked, std::uint64_t size = unlimited) noexcept
+      : sender_(&sender), chunked_(chunked), size_limit_(size) {}
   body_writer(const body_writer&) = delete;
   body_writer& operator=(const body_writer&) = delete;
 
@@ -53,19 +57,20 @@ class body_writer {
   // How many bytes of the body were written so far.
   std::uint64_t written() const noexcept { return written_; }
 
- private:
-  friend class detail::sender;
-  // Ends the body. Further writes fail.
+  // For the server: ends the body, and the writer. Errors: message_size, if less was written than was declared.
   task<result<void>> end();
+  // For the server: further writes fail.
   void close() noexcept { sender_ = nullptr; }
-  void append(const_buffer data);
-  void begin_chunk();
-  void end_chunk() noexcept;
 
-  detail::sender* sender_;      // null: the function has returned
+ private:
+  std::error_code check(std::size_t more) const noexcept;
+  void open_chunk();
+  void close_chunk();
+
+  detail::sender* sender_;  // null: the function has returned
   const bool chunked_;
-  std::size_t collected_ = 0;   // bytes of the open chunk
-  std::size_t chunk_at_ = 0;    // where the size of the open chunk stands in the output
+  const std::uint64_t size_limit_;
+  std::size_t collected_ = 0;  // bytes of write() that are not sent
   std::uint64_t written_ = 0;
 };
 static_assert(byte_sink<body_writer> && collecting_sink<body_writer>);

@@ -1,0 +1,46 @@
+#include "http/sender.hpp"
+
+#include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/time/within.hpp>
+
+#include <algorithm>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
+
+using hocket::detail::time_here;
+
+void sender::count(duration waited, std::size_t bytes) noexcept {
+  pace_.count(waited, bytes);
+  sent_ += bytes;
+}
+
+void sender::skip(std::array<const_buffer, 3>& parts, std::size_t bytes) noexcept {
+  for (const_buffer& part : parts) {
+    const std::size_t taken = std::min(bytes, part.size());
+    part = const_buffer(part.data() + taken, part.size() - taken);
+    bytes -= taken;
+  }
+}
+
+task<result<void>> sender::send(std::string_view body, std::string_view tail) {
+  if (error_) co_return failure(error_);
+  std::array<const_buffer, 3> parts{const_buffer(out_.bytes()), const_buffer(body), const_buffer(tail)};
+  std::size_t rest = out_.size() + body.size() + tail.size();
+  while (rest != 0) {
+    const time_point begin = time_here();
+    const std::span<const const_buffer> list(parts);
+    const result<std::size_t> written = co_await within(pace_.patience(), peer_.write_some(list));
+    if (!written) {
+      error_ = written.error();
+      out_.clear();
+      co_return failure(error_);
+    }
+    count(time_here() - begin, *written);
+    skip(parts, *written);
+    rest -= *written;
+  }
+  out_.clear();
+  co_return {};
+}
+
+}}}}  // namespace hocket::http::detail
