@@ -25,6 +25,7 @@
 #pragma once
 #include <hocket/coro/task.hpp>
 #include <hocket/io/byte_stream.hpp>
+#include <hocket/net/tcp.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
@@ -40,8 +41,7 @@ class body_writer {
 
   // `size`: the bytes that the head has declared; unlimited, if it has declared none.
   static constexpr std::uint64_t unlimited = static_cast<std::uint64_t>(-1);
-  body_writer(detail::sender& sender, bool chunked, std::uint64_t size = unlimited) noexcept
-      : sender_(&sender), chunked_(chunked), size_limit_(size) {}
+  body_writer(detail::sender& sender, bool chunked, std::uint64_t size = unlimited) noexcept;
   body_writer(const body_writer&) = delete;
   body_writer& operator=(const body_writer&) = delete;
 
@@ -57,6 +57,9 @@ class body_writer {
   // How many bytes of the body were written so far.
   std::uint64_t written() const noexcept { return written_; }
 
+  // Waits until the server drains: a function that writes without an end returns then (net/socket_stream.hpp).
+  auto drain_requested(call_site site = this_call_site()) noexcept { return peer_.drain_requested(site); }
+
   // For the server: ends the body, and the writer. Errors: message_size, if less was written than was declared.
   task<result<void>> end();
   // For the server: further writes fail.
@@ -67,6 +70,7 @@ class body_writer {
   void open_chunk();
   void close_chunk();
 
+  tcp::stream& peer_;
   detail::sender* sender_;  // null: the function has returned
   const bool chunked_;
   const std::uint64_t size_limit_;

@@ -1,10 +1,13 @@
 // Options of an HTTP server: where it listens, limits, log.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/http/forwarded.hpp>
 #include <hocket/net/serve_options.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
@@ -42,6 +45,12 @@ struct serve_options {
   // peer that has closed its socket is not distinguishable from one that has shut down writing, until it is written to.
   bool cancel_when_half_closed = false;
   http::limits limits{};
+  // The proxies in front of the server, as "10.0.0.0/8, ::1" (http/forwarded.hpp), and the field that they set.
+  std::string_view trusted_proxies{};
+  proxy_field proxies_set = proxy_field::x_forwarded_for;
+  // A connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2.
+  bool proxy_protocol = false;
+  literal_name name = "http";  // for metrics
   spawn_options connection{.name = "http connection"};  // for the coroutine of each connection
   access_handler access_log = nullptr;
   tcp::connection_error_handler on_error = nullptr;  // of a connection's coroutine, not of a handler
