@@ -78,12 +78,14 @@ class chunked_decoder {
     refused,
   };
 
-  bool read_line_byte(char c) noexcept;
-  bool read_size_digit(char c) noexcept;
+  step take_data(std::string_view input, std::size_t begin) noexcept;
+  step take_trailers(std::string_view input, std::size_t begin) noexcept;
+  // Each returns false after refuse(); read_extension_byte() also without.
+  bool read_byte(char c) noexcept;
+  bool read_size(char c) noexcept;
   bool read_extension_byte(char c) noexcept;
   bool read_trailer_byte(char c) noexcept;
   bool refuse(status code, const char* section) noexcept;
-  step take_data(std::string_view input) noexcept;
 
   chunked_limits limits_;
   std::uint64_t rest_ = 0;

@@ -69,12 +69,12 @@ class path_tree {
     std::array<std::string_view, max_captures> values;
   };
 
-  path_tree();
+  path_tree() : nodes_(1) {}
 
   // Throws std::bad_alloc; then the tree is as before the call, or has unused nodes. Each route has its own number.
-  insertion insert(method m, std::string_view pattern, std::uint32_t route);
+  insertion insert(method m, std::string_view text, std::uint32_t route);
   // The route that a pattern conflicts with; no_route if there is none. For messages.
-  std::uint32_t find_conflict(method m, std::string_view pattern) const noexcept;
+  std::uint32_t find_conflict(method m, std::string_view text) const;
 
   // `path` is a raw path that parse_target() has accepted, or "*".
   outcome find(method m, std::string_view path, match& found) const noexcept;
@@ -86,6 +86,7 @@ class path_tree {
   method_set methods() const noexcept { return all_methods_; }
 
  private:
+  static constexpr std::uint32_t no_node = 0xffff'ffff;
   struct edge {
     std::string text;
     std::uint32_t node;
@@ -93,21 +94,21 @@ class path_tree {
   struct leaf {
     method_set methods;
     std::array<std::uint32_t, 10> routes;  // by method
-    leaf() noexcept { routes.fill(no_route); }
   };
   struct node {
-    std::vector<edge> edges;                // sorted by text
-    std::uint32_t parameter = no_node;      // the child for `{name}`
-    std::uint32_t end = no_node;            // the leaf of a path that ends here
-    std::uint32_t rest = no_node;           // the leaf of `{name...}`
+    std::vector<edge> edges;            // sorted by text
+    std::uint32_t parameter = no_node;  // the child for `{name}`
+    std::uint32_t end = no_node;        // the leaf of a path that ends here
+    std::uint32_t rest = no_node;       // the leaf of `{name...}`
   };
-  struct pattern_parts;
+  struct pattern;
   struct search;
-  static constexpr std::uint32_t no_node = 0xffff'ffff;
 
-  std::uint32_t child(std::uint32_t parent, std::string_view text);
-  std::uint32_t parameter_child(std::uint32_t parent);
-  std::uint32_t* leaf_slot(const pattern_parts& parts);
+  std::uint32_t find_edge(const node& parent, std::string_view text) const noexcept;
+  std::uint32_t find_leaf(const pattern& parts) const noexcept;
+  std::uint32_t add_leaf(const pattern& parts);
+  std::uint32_t add_edge(std::uint32_t parent, std::string_view text);
+  std::uint32_t add_node();
 
   std::vector<node> nodes_;
   std::vector<leaf> leaves_;
