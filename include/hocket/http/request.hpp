@@ -57,9 +57,9 @@ class request_origin {
   ~request_origin() = default;
 };
 
-// Identifies a type by an address.
+// Identifies a type by an address. Not const: linkers merge equal constants.
 template <class T>
-inline constexpr char type_tag = 0;
+inline char type_tag = 0;
 
 }  // namespace detail
 
@@ -251,7 +251,9 @@ struct request_access {
   static const route*& found_route(request& of) noexcept { return of.route_; }
   static const route* found_route(const request& of) noexcept { return of.route_; }
   static path_tree::match& match(request& of) noexcept { return of.match_; }
+  static const path_tree::match& match(const request& of) noexcept { return of.match_; }
   static path_tree::outcome& outcome(request& of) noexcept { return of.outcome_; }
+  static path_tree::outcome outcome(const request& of) noexcept { return of.outcome_; }
 };
 
 }  // namespace detail

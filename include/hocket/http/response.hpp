@@ -109,6 +109,10 @@ struct response_access {
   static const field_buffer& fields(const response& of) noexcept { return of.fields_; }
   // `lines` are whole lines that are known to be valid.
   static void append_lines(response& of, std::string_view lines) { of.fields_.append_lines(lines); }
+  // `name` and `value` are known to be valid.
+  static void append_field(response& of, std::string_view name, std::string_view value) {
+    of.fields_.append_line(name, value);
+  }
   static void set_error(response& of, std::error_code error) noexcept { of.error_ = error; }
 };
 

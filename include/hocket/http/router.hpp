@@ -249,7 +249,8 @@ class router_group {
 
  protected:
   router_group(detail::route_table& table, detail::group_node& node) noexcept : table_(&table), node_(&node) {}
-  detail::route_table& table() const noexcept;
+  void forget() noexcept { table_ = nullptr, node_ = nullptr; }
+  detail::group_node& node() const noexcept;
 
  private:
   template <class F, class... Args>
@@ -269,9 +270,7 @@ class router_group {
   }
   void insert(http::method method, std::string_view path, const detail::route_settings& settings,
               std::unique_ptr<detail::handler> handler);
-  detail::group_node& node() const noexcept;
 
-  friend class router;
   detail::route_table* table_;  // null: the router was moved
   detail::group_node* node_;
 };
@@ -300,6 +299,7 @@ class router : public router_group {
 
  private:
   friend struct detail::router_access;
+  explicit router(std::unique_ptr<detail::route_table> table) noexcept;
   void set_table(std::unique_ptr<detail::error_table> table);
 
   std::unique_ptr<detail::route_table> owned_;

@@ -4,6 +4,7 @@
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -24,15 +25,18 @@ class field_buffer {
   void append_lines(std::string_view lines);
   // Appends one line. Throws like append_lines(). The name and the value are valid.
   void append_line(std::string_view name, std::string_view value);
+  // Appends the line and removes all earlier lines with the name. Throws like append_lines(), and changes nothing then.
+  void replace_line(std::string_view name, std::string_view value);
   // The value of the first line with the name, without regard to case.
   std::optional<std::string_view> find(std::string_view name) const noexcept;
-  // Removes all lines with the name. True: there was one.
+  // Removes all lines with the name. True: there was one. The name is no view into the lines.
   bool remove(std::string_view name) noexcept;
 
  private:
   const char* data() const noexcept { return heap_ ? heap_ : inline_; }
   char* data() noexcept { return heap_ ? heap_ : inline_; }
-  char* extend(std::size_t bytes);
+  void append_parts(std::initializer_list<std::string_view> parts);
+  void erase(std::size_t at, std::size_t bytes) noexcept;
   void take(field_buffer& other) noexcept;
   void release() noexcept;
 

@@ -53,25 +53,29 @@ struct group_node : hocket::detail::from_memory_source {
 // A handler with its chain.
 class route : public hocket::detail::from_memory_source {
  public:
+  static constexpr std::size_t no_parameter = static_cast<std::size_t>(-1);
+
   route(const group_node& group, std::string pattern, const route_settings& settings, std::unique_ptr<handler> function)
       : group_(group), pattern_(std::move(pattern)), settings_(settings), handler_(std::move(function)) {}
 
   const std::string& pattern() const noexcept { return pattern_; }
   const route_settings& settings() const noexcept { return settings_; }
+  // The index of a parameter of the pattern; no_parameter if it has none of this name.
+  std::size_t find_parameter(std::string_view name) const noexcept;
 
  private:
   friend class route_table;
-  void freeze(std::uint32_t number);
+  void freeze();
 
   const group_node& group_;
   const std::string pattern_;
   const route_settings settings_;
   const std::unique_ptr<handler> handler_;
+  std::vector<std::string_view> parameters_;  // names, in the tree
   // --- since freeze()
-  std::uint32_t number_ = 0;
-  std::vector<const before_step*> before_;
-  std::vector<const after_step*> after_;  // in the order of their calls
-  bool is_plain_ = false;                 // the handler and all steps
+  std::vector<const before_step*> before_;  // in the order of their calls
+  std::vector<const after_step*> after_;    // in the order of their calls
+  bool is_plain_ = false;                   // the handler and all steps
   bool has_plain_after_ = false;
 };
 
@@ -106,15 +110,18 @@ class route_table : public hocket::detail::from_memory_source {
   bool is_plain_refusal(const request& rq) const noexcept;
   response refuse_now(request& rq, std::error_code error) const;
   task<response> refuse(request& rq, std::error_code error) const;
-  // Without after steps. Never throws, but std::bad_alloc.
+  // Without after steps.
   response response_of(const request& rq, std::error_code error) const noexcept;
 
  private:
+  static std::span<const before_step* const> before_of(const request& rq) noexcept;
   std::span<const after_step* const> after_of(const request& rq) const noexcept;
-  response without_route(request& rq) const;
-  response checked_without_route(request& rq) const noexcept;
-  void run_after_now(request& rq, response& answer) const;
-  task<void> run_after(request& rq, response& answer) const;
+  static task<result<response>> start_handler(const route& found, request& rq);
+  result<response> call_steps(const route& found, request& rq) const;
+  response without_route(const request& rq) const noexcept;
+  response respond_without_route(const request& rq) const;
+  response run_after_now(request& rq, response answer) const;
+  task<response> run_after(request& rq, response answer) const;
 
   std::vector<std::unique_ptr<group_node>> groups_;
   std::vector<std::unique_ptr<route>> routes_;
