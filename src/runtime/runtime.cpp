@@ -40,6 +40,8 @@ runtime::runtime(const runtime_options& options) {
     if (workers() > 1) state_->watched.emplace(*state_);
     if (options.dump_on_signal) state_->dumps.emplace(*this, &dump_to, options.name.c_str(), options.dump_on_signal);
     if (options.stall_limit != duration::max()) state_->stalls.emplace(*state_, options);
+    list_process_metrics();
+    state_->metrics.emplace(*this, options.name.c_str());
   } catch (...) {
     end_threads();
     throw;
@@ -67,6 +69,7 @@ runtime::~runtime() {
 }
 
 void runtime::end_threads() noexcept {
+  state_->metrics.reset();
   state_->watched.reset();
   state_->stalls.reset();
   state_->dumps.reset();
