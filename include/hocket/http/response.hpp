@@ -132,14 +132,20 @@ response with_function(std::string_view content_type, std::optional<std::uint64_
 
 template <class F, class... Args>
 std::unique_ptr<body_function> store_body_function(F&& write, Args&&... args) {
-  static_assert(std::is_invocable_v<std::decay_t<F>&, body_writer&, std::decay_t<Args>&...>,
-                "hocket: a function that writes a body takes http::body_writer& and then its arguments, which are "
-                "stored by value");
-  using returned = std::invoke_result_t<std::decay_t<F>&, body_writer&, std::decay_t<Args>&...>;
-  static_assert(std::is_same_v<returned, task<result<void>>> || std::is_same_v<returned, task<void>>,
-                "hocket: a function that writes a body returns hocket::task<result<void>> or hocket::task<>");
-  using stored = stored_body_function<std::decay_t<F>, std::decay_t<Args>...>;
-  return std::make_unique<stored>(std::forward<F>(write), std::forward<Args>(args)...);
+  using parameters = given_first<body_writer&>;
+  static_assert(is_callable_once<parameters, F, Args...>,
+                "hocket: a function that writes a body is called with http::body_writer& first, and then with its "
+                "arguments, which are stored by value: pass std::ref(x) for a parameter T&");
+  if constexpr (is_callable_once<parameters, F, Args...>) {
+    using call = stored_function_for<parameters, F, Args...>;
+    using returned = std::invoke_result_t<typename call::type&, body_writer&>;
+    static_assert(std::is_same_v<returned, task<result<void>>> || std::is_same_v<returned, task<void>>,
+                  "hocket: a function that writes a body returns hocket::task<hocket::result<void>> or hocket::task<>");
+    using stored = stored_body_function<typename call::type, call::leaves_temporaries>;
+    return std::make_unique<stored>(std::forward<F>(write), std::forward<Args>(args)...);
+  } else {
+    return nullptr;
+  }
 }
 
 }  // namespace detail

@@ -55,7 +55,7 @@ struct router_access;
 // One message with the remedy for a callable that is no step, and nothing after it.
 template <class Step, class F, class... Args>
 struct checked_step {
-  static constexpr bool is_callable = call_of_step<Step, F, Args...>::is_possible;
+  static constexpr bool is_callable = is_callable_as_step<Step, F, Args...>;
   static constexpr bool returns_response = [] {
     if constexpr (!is_callable) return true;
     else return stored_call_of_step<Step, F, Args...>::is_plain || stored_call_of_step<Step, F, Args...>::is_task;
@@ -106,7 +106,7 @@ constexpr bool check_after() {
   return checked::is_possible;
 }
 
-template <class F, class... Args>
+template <class Function>
 class stored_error_table final : public error_table {
  public:
   template <class... Given>
@@ -114,13 +114,7 @@ class stored_error_table final : public error_table {
   response make(const request& rq, std::error_code error) const override { return function_(rq, error); }
 
  private:
-  const stored_function<F, Args...> function_;
-};
-template <class F, class Stored>
-struct stored_error_table_of;
-template <class F, class... Args>
-struct stored_error_table_of<F, std::tuple<Args...>> {
-  using type = stored_error_table<F, Args...>;
+  const Function function_;
 };
 
 template <class F, class... Args>
@@ -290,9 +284,8 @@ class router : public router_group {
   template <class F, class... Args>
   void set_error_table(F&& table, Args&&... args) {
     if constexpr (detail::check_error_table<F, Args...>()) {
-      using call = hocket::detail::stored_call_of<std::decay_t<F>, const request&, std::error_code, Args...>;
-      using stored = typename detail::tuple_tail<2, typename call::types>::type;
-      using made = typename detail::stored_error_table_of<std::decay_t<F>, stored>::type;
+      using call = detail::stored_function_for<detail::given_first<const request&, std::error_code>, F, Args...>;
+      using made = detail::stored_error_table<typename call::type>;
       set_table(std::make_unique<made>(std::forward<F>(table), std::forward<Args>(args)...));
     }
   }

@@ -9,21 +9,18 @@ namespace detail {
 
 response with_upgrade(std::string_view protocol, std::unique_ptr<upgrade_function> function);
 
-template <class F, class... Args>
+template <class Function>
 class stored_upgrade final : public upgrade_function {
  public:
   template <class... Given>
-  explicit stored_upgrade(Given&&... given) : call_(std::forward<Given>(given)...) {}
+  explicit stored_upgrade(Given&&... given) : function_(std::in_place, std::forward<Given>(given)...) {}
 
   task<result<void>> run(upgraded_stream&& connection) override {
-    using returned = std::invoke_result_t<F&, upgraded_stream, Args&...>;
-    static_assert(std::is_same_v<returned, task<result<void>>>,
-                  "hocket: the function of an upgrade returns hocket::task<result<void>>");
-    return std::apply([&](F& f, Args&... args) -> returned { return f(std::move(connection), args...); }, call_);
+    return function_(std::move(connection));
   }
 
  private:
-  std::tuple<F, Args...> call_;
+  Function function_;
 };
 
 }  // namespace detail
@@ -33,10 +30,20 @@ class stored_upgrade final : public upgrade_function {
 // upgrade, the server answers 426 instead. Errors: those of response::set() for the protocol.
 template <class F, class... Args>
 response upgrade(std::string_view protocol, F&& run, Args&&... args) {
-  static_assert(std::is_invocable_v<std::decay_t<F>&, upgraded_stream, std::decay_t<Args>&...>,
-                "hocket: the function of an upgrade takes http::upgraded_stream by value and then its arguments");
-  using stored = detail::stored_upgrade<std::decay_t<F>, std::decay_t<Args>...>;
-  return detail::with_upgrade(protocol, std::make_unique<stored>(std::forward<F>(run), std::forward<Args>(args)...));
+  using parameters = detail::given_first<upgraded_stream>;
+  constexpr bool is_callable = requires(std::decay_t<F>& f, upgraded_stream peer, std::decay_t<Args>&... stored) {
+    { f(std::move(peer), stored...) } -> std::same_as<task<result<void>>>;
+  };
+  static_assert(is_callable,
+                "hocket: the function of an upgrade is called with http::upgraded_stream by value first, and then with "
+                "its arguments, which are stored by value, and returns hocket::task<hocket::result<void>>");
+  if constexpr (is_callable) {
+    using call = typename detail::stored_function_for<parameters, F, Args...>::type;
+    return detail::with_upgrade(protocol, std::make_unique<detail::stored_upgrade<call>>(
+                                              std::forward<F>(run), std::forward<Args>(args)...));
+  } else {
+    return response();
+  }
 }
 
 }}}  // namespace hocket::http

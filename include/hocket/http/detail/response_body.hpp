@@ -5,12 +5,12 @@
 #include <hocket/base/result.hpp>
 #include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/coro/task.hpp>
+#include <hocket/http/detail/stored_function.hpp>
 #include <hocket/io/unique_fd.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
@@ -89,29 +89,26 @@ class response_body {
   std::optional<std::uint64_t> size_;
 };
 
-template <class F, class... Args>
+template <class Function, bool leaves_temporaries>
 class stored_body_function final : public body_function {
  public:
   template <class... Given>
-  explicit stored_body_function(Given&&... given) : call_(std::forward<Given>(given)...) {}
+  explicit stored_body_function(Given&&... given) : function_(std::in_place, std::forward<Given>(given)...) {}
 
   task<result<void>> write(body_writer& to) override {
-    using returned = std::invoke_result_t<F&, body_writer&, Args&...>;
-    if constexpr (std::is_same_v<returned, task<result<void>>>) return invoke(to);
-    else return await_plain(to);
+    using returned = std::invoke_result_t<Function&, body_writer&>;
+    if constexpr (std::is_same_v<returned, task<void>>) return await_plain(to);
+    else return function_.template start<leaves_temporaries>(to);
   }
 
  private:
-  auto invoke(body_writer& to) {
-    return std::apply([&](F& write_body, Args&... args) { return write_body(to, args...); }, call_);
-  }
   task<result<void>> await_plain(body_writer& to) {
-    auto writing = invoke(to);
+    task<void> writing = function_.template start<leaves_temporaries>(to);
     co_await std::move(writing);
     co_return {};
   }
 
-  std::tuple<F, Args...> call_;
+  Function function_;
 };
 
 }  // namespace detail

@@ -1,15 +1,10 @@
 // Steps (handler.hpp) that call a function of the user with stored arguments.
 //
-// The function and its arguments are stored as spawn stores them: by value, std::ref marks a reference, and a literal is
-// converted to the parameter's type (core/spawn/detail/call_parameters.hpp). All requests share them, so they are const.
-//
-// If the call makes a temporary of an argument, then the task of the function refers to a temporary that ends with the
-// call. Prevented by a coroutine that makes the call and awaits the task in one expression.
+// All requests share the function and its arguments (stored_function.hpp), so they are const.
 #pragma once
-#include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/http/detail/handler.hpp>
-#include <tuple>
+#include <hocket/http/detail/stored_function.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -42,25 +37,6 @@ result<T> result_of_call(Call&& call) {
   }
 }
 
-// A function of the user with its arguments.
-template <class F, class... Args>
-class stored_function {
- public:
-  template <class G, class... Given>
-  explicit stored_function(std::in_place_t, G&& function, Given&&... args)
-      : parts_(std::forward<G>(function), hocket::detail::to_store<Args>(std::forward<Given>(args))...) {}
-
-  template <class... P>
-  decltype(auto) operator()(P&... parameters) const {
-    return std::apply(
-        [&](const F& function, const Args&... args) -> decltype(auto) { return function(parameters..., args...); },
-        parts_);
-  }
-
- private:
-  std::tuple<F, Args...> parts_;
-};
-
 template <class Step, class Function>
 class plain_step;
 template <class T, class... P, class Function>
@@ -79,7 +55,6 @@ class plain_step<step<T, P...>, Function> final : public step<T, P...> {
   const Function function_;
 };
 
-// `leaves_temporaries`: the call and the await are one expression.
 template <class Step, class Function, bool leaves_temporaries>
 class task_step;
 template <class T, class... P, class Function, bool leaves_temporaries>
@@ -91,25 +66,25 @@ class task_step<step<T, P...>, Function, leaves_temporaries> final : public step
 
   result<T> call(P...) const override { report_wrong_step(); }
   task<result<T>> start(P... parameters) const override {
-    using returned = std::invoke_result_t<const Function&, P...>;
-    if constexpr (std::is_same_v<returned, task<result<T>>> && !leaves_temporaries) return function_(parameters...);
-    else return await_call(parameters...);
+    if constexpr (std::is_same_v<value, result<T>>) return function_.template start<leaves_temporaries>(parameters...);
+    else return convert(parameters...);
   }
 
  private:
-  task<result<T>> await_call(P... parameters) const {
-    using value = typename std::invoke_result_t<const Function&, P...>::value_type;
-    if constexpr (std::is_same_v<value, result<T>>) {
-      co_return co_await function_(parameters...);
-    } else if constexpr (std::is_same_v<value, result<void>>) {
-      result<void> done = co_await function_(parameters...);
+  using value = typename std::invoke_result_t<const Function&, P...>::value_type;
+
+  // The result of a function that returns another type than the step.
+  task<result<T>> convert(P... parameters) const {
+    task<value> running = function_.template start<leaves_temporaries>(parameters...);
+    if constexpr (std::is_same_v<value, result<void>>) {
+      const result<void> done = co_await std::move(running);
       if (!done) co_return failure(done.error());
-      co_return result<T>(std::in_place);
+      co_return result<T>();
     } else if constexpr (std::is_void_v<value>) {
-      co_await function_(parameters...);
+      co_await std::move(running);
       co_return result<T>();
     } else {
-      co_return result<T>(std::in_place, co_await function_(parameters...));
+      co_return result<T>(std::in_place, co_await std::move(running));
     }
   }
 
@@ -146,43 +121,26 @@ class fiber_step<step<T, P...>, Function> final : public step<T, P...> {
 
 // --- making a step
 
-template <class F, class Stored>
-struct stored_function_of;
-template <class F, class... Args>
-struct stored_function_of<F, std::tuple<Args...>> {
-  using type = stored_function<F, Args...>;
-};
-template <std::size_t skipped, class Tuple>
-struct tuple_tail {
-  using type = Tuple;
-};
-template <std::size_t skipped, class First, class... Rest>
-  requires(skipped != 0)
-struct tuple_tail<skipped, std::tuple<First, Rest...>> : tuple_tail<skipped - 1, std::tuple<Rest...>> {};
-
-// The call of an F by a step, with arguments that are given as Given.
-template <class Step, class F, class... Given>
-struct call_of_step;
-template <class T, class... P, class F, class... Given>
-struct call_of_step<step<T, P...>, F, Given...> {
-  using function = std::decay_t<F>;
-  // A pointer to a member is no callable of a step.
-  static constexpr bool is_possible = requires(const function& f, P... p, const std::decay_t<Given>&... args) {
-    f(p..., args...);
-  };
+template <class Step>
+struct parameters_of_step;
+template <class T, class... P>
+struct parameters_of_step<step<T, P...>> {
+  using type = given_first<P...>;
+  template <class Function>
+  using returned = std::remove_cvref_t<std::invoke_result_t<const Function&, P...>>;
 };
 
+// Whether a const F can be called as the step, with such arguments.
 template <class Step, class F, class... Given>
-struct stored_call_of_step;
-template <class T, class... P, class F, class... Given>
-struct stored_call_of_step<step<T, P...>, F, Given...> {
-  using call = hocket::detail::stored_call_of<std::decay_t<F>, P..., Given...>;
-  using stored = typename tuple_tail<sizeof...(P), typename call::types>::type;
-  using function = typename stored_function_of<std::decay_t<F>, stored>::type;
-  using returned = std::remove_cvref_t<decltype(std::declval<const function&>()(std::declval<P>()...))>;
-  static constexpr bool is_plain = is_result_of_step<returned, T>;
-  static constexpr bool is_task = is_task_of_step<returned, T>;
-  static constexpr bool leaves_temporaries = sizeof...(Given) != 0 && call::may_leave_temporaries;
+inline constexpr bool is_callable_as_step =
+    is_callable_const<typename parameters_of_step<Step>::type, F, Given...>;
+
+template <class Step, class F, class... Given>
+struct stored_call_of_step : stored_function_for<typename parameters_of_step<Step>::type, F, Given...> {
+  using function = typename stored_function_for<typename parameters_of_step<Step>::type, F, Given...>::type;
+  using returned = typename parameters_of_step<Step>::template returned<function>;
+  static constexpr bool is_plain = is_result_of_step<returned, typename Step::value_type>;
+  static constexpr bool is_task = is_task_of_step<returned, typename Step::value_type>;
 };
 
 template <class Step, class F, class... Given>
