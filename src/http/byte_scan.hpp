@@ -47,4 +47,10 @@ inline const char* skip(char_class members, const char* begin, const char* end) 
   return begin;
 }
 
+// The same, if a byte that is not of the class is known to follow.
+inline const char* skip_to_end(char_class members, const char* begin) noexcept {
+  while (is_in(members, *begin)) ++begin;
+  return begin;
+}
+
 }}}}  // namespace hocket::http::detail

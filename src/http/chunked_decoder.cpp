@@ -71,7 +71,7 @@ bool chunked_decoder::read_byte(char c) noexcept {
     case phase::last_lf: phase_ = phase::done; return c == '\n' || refuse(status::bad_request, "RFC 9112, 2.2");
     default: break;
   }
-  if (++extension_bytes_ > limits_.extensions) return refuse(status::bad_request, extension_section);
+  if (c != '\r' && ++extension_bytes_ > limits_.extensions) return refuse(status::bad_request, extension_section);
   return read_extension_byte(c) || refuse(status::bad_request, extension_section);
 }
 
@@ -91,7 +91,8 @@ bool chunked_decoder::read_size(char c) noexcept {
   }
   phase_ = phase::space_before;
   if (++extension_bytes_ > limits_.extensions) return refuse(status::bad_request, extension_section);
-  return read_extension_byte(c) || refuse(status::bad_request, is_blank(c) || c == ';' ? extension_section : chunk_section);
+  return read_extension_byte(c) ||
+         refuse(status::bad_request, is_blank(c) || c == ';' ? extension_section : chunk_section);
 }
 
 // `size *( BWS ";" BWS name [ BWS "=" BWS value ] )`. White space in front of CR belongs to nothing and is refused.

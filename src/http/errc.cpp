@@ -12,7 +12,8 @@ class status_category final : public std::error_category {
   constexpr status_category() noexcept = default;
   const char* name() const noexcept override { return "hocket.http"; }
   std::string message(int value) const override {
-    const std::string_view reason = value < 400 || value > 599 ? std::string_view{} : reason_of(static_cast<status>(value));
+    const std::string_view reason =
+        value < 400 || value > 599 ? std::string_view{} : reason_of(static_cast<status>(value));
     return std::string(reason.empty() ? "unknown status" : reason);
   }
 };

@@ -8,54 +8,55 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 namespace {
 
 // In the order of known_field.
-constexpr std::array<std::string_view, known_field_count> known_names{
-    "Accept",
-    "Accept-Charset",
-    "Accept-Encoding",
-    "Accept-Language",
-    "Access-Control-Request-Headers",
-    "Access-Control-Request-Method",
-    "Authorization",
-    "Cache-Control",
-    "Connection",
-    "Content-Encoding",
-    "Content-Language",
-    "Content-Length",
-    "Content-Type",
-    "Cookie",
-    "Date",
-    "Expect",
-    "Forwarded",
-    "Host",
-    "If-Match",
-    "If-Modified-Since",
-    "If-None-Match",
-    "If-Range",
-    "If-Unmodified-Since",
-    "Keep-Alive",
-    "Last-Event-ID",
-    "Origin",
-    "Pragma",
-    "Range",
-    "Referer",
-    "Sec-WebSocket-Key",
-    "Sec-WebSocket-Version",
-    "TE",
-    "Traceparent",
-    "Trailer",
-    "Transfer-Encoding",
-    "Upgrade",
-    "User-Agent",
-    "Via",
-    "X-Forwarded-For",
-    "X-Forwarded-Proto"};
+constexpr std::array<std::string_view, known_field_count> known_names{"Accept",
+                                                                      "Accept-Charset",
+                                                                      "Accept-Encoding",
+                                                                      "Accept-Language",
+                                                                      "Access-Control-Request-Headers",
+                                                                      "Access-Control-Request-Method",
+                                                                      "Authorization",
+                                                                      "Cache-Control",
+                                                                      "Connection",
+                                                                      "Content-Encoding",
+                                                                      "Content-Language",
+                                                                      "Content-Length",
+                                                                      "Content-Type",
+                                                                      "Cookie",
+                                                                      "Date",
+                                                                      "Expect",
+                                                                      "Forwarded",
+                                                                      "Host",
+                                                                      "If-Match",
+                                                                      "If-Modified-Since",
+                                                                      "If-None-Match",
+                                                                      "If-Range",
+                                                                      "If-Unmodified-Since",
+                                                                      "Keep-Alive",
+                                                                      "Last-Event-ID",
+                                                                      "Origin",
+                                                                      "Pragma",
+                                                                      "Range",
+                                                                      "Referer",
+                                                                      "Sec-WebSocket-Key",
+                                                                      "Sec-WebSocket-Version",
+                                                                      "TE",
+                                                                      "Traceparent",
+                                                                      "Trailer",
+                                                                      "Transfer-Encoding",
+                                                                      "Upgrade",
+                                                                      "User-Agent",
+                                                                      "Via",
+                                                                      "X-Forwarded-For",
+                                                                      "X-Forwarded-Proto"};
 constexpr std::size_t longest_name = 32;
 
-// A hash without collisions among the known names: static_assert below. The factors were found by a search. Bit 5 is set
-// in letters, so their case makes no difference.
+// A hash without collisions among the known names: static_assert below. The factors were found by a search. Bit 5 is
+// set in letters, so their case makes no difference.
 constexpr std::size_t hash_slots = 128;
 constexpr std::size_t hash_name(const char* name, std::size_t size) noexcept {
-  const auto byte = [name](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(name[i] | 0x20)); };
+  const auto byte = [name](std::size_t i) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(name[i] | 0x20));
+  };
   return (byte(0) * 18 + byte(size - 1) + byte(size / 2) * 20) % hash_slots;
 }
 

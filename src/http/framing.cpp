@@ -27,7 +27,8 @@ refusal read_host(const request_head& head) noexcept {
   const field_table& fields = head.fields();
   const std::size_t index = fields.find(known_field::host);
   if (index == field_table::npos) return head.minor_version() == 0 ? refusal{} : bad_framing("RFC 9112, 3.2");
-  if (fields.find_next(index) != field_table::npos || !is_host(fields.value(index))) return bad_framing("RFC 9112, 3.2");
+  if (fields.find_next(index) != field_table::npos || !is_host(fields.value(index)))
+    return bad_framing("RFC 9112, 3.2");
   return {};
 }
 
@@ -35,7 +36,8 @@ refusal read_length(const field_table& fields, framing& body) noexcept {
   const std::size_t index = fields.find(known_field::content_length);
   if (index == field_table::npos) return {};
   const std::string_view digits = fields.value(index);
-  if (fields.find_next(index) != field_table::npos || digits.empty() || digits.size() > 19) return bad_framing("RFC 9112, 6.3");
+  if (fields.find_next(index) != field_table::npos || digits.empty() || digits.size() > 19)
+    return bad_framing("RFC 9112, 6.3");
   std::uint64_t length = 0;
   for (const char digit : digits) {
     if (!is_in(digit_char, digit)) return bad_framing("RFC 9112, 6.3");
@@ -71,12 +73,13 @@ refusal read_transfer_encoding(const request_head& head, framing& body) noexcept
   if (head.fields().has(known_field::content_length)) return bad_framing("RFC 9112, 6.3");
   if (head.minor_version() == 0) return bad_framing("RFC 9112, 6.1");
   codings seen;
-  const refusal error = for_each_line(head.fields(), known_field::transfer_encoding, [&seen](std::string_view value) noexcept {
-    list_reader elements(value);
-    for (std::string_view element; elements.next(element);)
-      if (const refusal bad = read_coding(element, seen); bad.is_set()) return bad;
-    return elements.is_malformed() || elements.has_empty_elements() ? bad_framing("RFC 9112, 6.1") : refusal{};
-  });
+  const refusal error =
+      for_each_line(head.fields(), known_field::transfer_encoding, [&seen](std::string_view value) noexcept {
+        list_reader elements(value);
+        for (std::string_view element; elements.next(element);)
+          if (const refusal bad = read_coding(element, seen); bad.is_set()) return bad;
+        return elements.is_malformed() || elements.has_empty_elements() ? bad_framing("RFC 9112, 6.1") : refusal{};
+      });
   if (error.is_set()) return error;
   if (!seen.is_chunked_last) return bad_framing("RFC 9112, 6.3");
   if (seen.has_others) return {status::not_implemented, "RFC 9112, 6.1"};

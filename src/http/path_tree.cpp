@@ -40,11 +40,14 @@ auto path_tree::pattern::parse_segment(std::string_view text) noexcept -> std::o
     std::string_view name = text.substr(1, text.size() - 2);
     const bool is_rest = name.ends_with("...");
     if (is_rest) name.remove_suffix(3);
-    const auto is_name_char = [](char c) { return c == '_' || (is_in(unreserved, c) && is_in(token_char, c) && c != '.' && c != '~'); };
+    const auto is_name_char = [](char c) {
+      return c == '_' || (is_in(unreserved, c) && is_in(token_char, c) && c != '.' && c != '~');
+    };
     if (name.empty() || !std::all_of(name.begin(), name.end(), is_name_char)) return std::nullopt;
     return segment{name, is_rest ? kind::rest : kind::parameter};
   }
-  if (text.find_first_of(std::string_view("{}\0", 3)) != text.npos || text == "." || text == ".." || text.size() > max_segment_size)
+  if (text.find_first_of(std::string_view("{}\0", 3)) != text.npos || text == "." || text == ".." ||
+      text.size() > max_segment_size)
     return std::nullopt;
   return segment{text, kind::text};
 }
@@ -171,7 +174,8 @@ struct path_tree::search {
     if (rest.empty()) return accept(place.end, captures);
     const std::size_t end = std::min(rest.find('/', 1), rest.size());
     const std::string_view segment = rest.substr(1, end - 1);
-    if (const std::uint32_t child = find_text(place, segment); child != no_node && visit(child, rest.substr(end), captures))
+    if (const std::uint32_t child = find_text(place, segment);
+        child != no_node && visit(child, rest.substr(end), captures))
       return true;
     if (place.parameter != no_node && !segment.empty()) {
       found.values[captures] = segment;

@@ -1,6 +1,6 @@
-// The parser is a machine with a phase for each element of a head. A phase scans its element from the first byte that is
-// not read, and either finds the end of the element, needs more bytes, or refuses the head. All limits are compared with
-// positions in the head, never with the size of the input: so the verdict does not depend on how the bytes arrive.
+// The parser is a machine with a phase for each element of a head. A phase scans its element from the first byte that
+// is not read, and either finds the end of the element, needs more bytes, or refuses the head. All limits are compared
+// with positions in the head, never with the size of the input: so the verdict does not depend on how the bytes arrive.
 #include "byte_scan.hpp"
 
 #include <hocket/base/seam/platform/algobase.hpp>
@@ -79,7 +79,8 @@ auto request_head::reader::read_method() noexcept -> step {
   next = skip(token_char, next, scan_end(longest_method));
   if (next - line_begin() > longest_method) return refuse(status::not_implemented, "RFC 9112, 3");
   if (next == end) return step::wait;
-  if (*next != ' ' || next == line_begin()) return refuse(*next == '\r' || *next == '\n' ? "RFC 9112, 2.2" : "RFC 9112, 3");
+  if (*next != ' ' || next == line_begin())
+    return refuse(*next == '\r' || *next == '\n' ? "RFC 9112, 2.2" : "RFC 9112, 3");
   head.method_offset_ = head.line_begin_;
   head.method_size_ = static_cast<std::uint16_t>(next - line_begin());
   head.method_ = find_method({line_begin(), head.method_size_});
@@ -149,17 +150,7 @@ auto request_head::reader::read_value() noexcept -> step {
   if (exceeds_line()) return refuse(status::request_header_fields_too_large, "RFC 6585, 5");
   if (next == end) return step::wait;
   if (*next != '\r') return refuse(*next == '\n' ? "RFC 9112, 2.2" : "RFC 9110, 5.5");
-  const char* const name = line_begin();
-  const char* first = name + head.name_size_ + 1;
-  const char* last = next;
-  while (first != last && (*first == ' ' || *first == '\t')) ++first;
-  while (last != first && (last[-1] == ' ' || last[-1] == '\t')) --last;
-  head.fields_.append({.name_offset = head.line_begin_,
-                       .name_size = head.name_size_,
-                       .value_distance = static_cast<std::uint16_t>(first - name - head.name_size_),
-                       .value_size = static_cast<std::uint16_t>(last - first),
-                       .known = find_known_field({name, head.name_size_}),
-                       .next = 0});
+  head.append_field(line_begin(), head.name_size_, next);
   ++next;
   return enter(phase::line_end);
 }
@@ -194,10 +185,86 @@ auto request_head::reader::read_phase() noexcept -> step {
   return step::refused;
 }
 
+// The common case: the whole head is there, and it is shorter than a line may be, so no limit of bytes can be exceeded.
+// This reader accepts nothing that the machine refuses, and refuses nothing: if it returns false, the machine decides.
+// `last` is the position of an LF, which is in no class of characters. So no scan needs another bound.
+struct request_head::fast_reader {
+  request_head& head;
+  const char* next;
+  const char* last;
+
+  bool read_request_line() noexcept;
+  bool read_field() noexcept;
+  bool read(const head_limits& limits) noexcept;
+  // Whether the two bytes are a line end that is not behind `last`.
+  bool read_line_end() noexcept {
+    if (next >= last || next[0] != '\r' || next[1] != '\n') return false;
+    next += 2;
+    return true;
+  }
+};
+
+bool request_head::fast_reader::read_request_line() noexcept {
+  const char* const begin = next;
+  next = skip_to_end(token_char, next);
+  if (*next != ' ' || next == begin || next - begin > longest_method) return false;
+  head.method_offset_ = 0;
+  head.method_size_ = static_cast<std::uint16_t>(next - begin);
+  head.method_ = find_method({begin, head.method_size_});
+  const char* const target = ++next;
+  next = skip_to_end(target_char, next);
+  if (*next != ' ' || next == target || last - next < 10) return false;
+  head.target_size_ = static_cast<std::uint16_t>(next - target);
+  if (std::memcmp(next + 1, "HTTP/1.1", 8) != 0) return false;
+  head.minor_version_ = 1;
+  next += 9;
+  return read_line_end() && !parse_target(head.method_, head.target(), head.parts_).is_set();
+}
+
+bool request_head::fast_reader::read_field() noexcept {
+  const char* const name = next;
+  next = skip_to_end(token_char, next);
+  if (*next != ':' || next == name) return false;
+  const auto name_size = static_cast<std::size_t>(next - name);
+  next = skip_value(next + 1, last);
+  const char* const value_end = next;
+  if (!read_line_end()) return false;
+  head.line_begin_ = static_cast<std::uint32_t>(name - head.begin_);
+  head.append_field(name, name_size, value_end);
+  return true;
+}
+
+bool request_head::fast_reader::read(const head_limits& limits) noexcept {
+  if (!read_request_line()) return false;
+  while (!read_line_end()) {
+    if (head.fields_.size() >= limits.fields || head.fields_.is_full() || !read_field()) return false;
+  }
+  return true;
+}
+
 auto request_head::parse(std::string_view bytes, const head_limits& limits) noexcept -> outcome {
+  if (begin_ != bytes.data()) rebase(bytes.data());
+  if (phase_ == phase::begin) {
+    const std::size_t size =
+        std::min<std::size_t>(std::min(bytes.size(), std::size_t{0xffff}), std::min(limits.line, limits.head));
+    const std::size_t last = bytes.substr(0, size).rfind('\n');
+    if (last != bytes.npos) {
+      fast_reader input{*this, begin_, begin_ + last};
+      if (input.read(limits)) {
+        position_ = static_cast<std::uint32_t>(input.next - begin_);
+        phase_ = phase::end;
+        return finish();
+      }
+      fields_.clear();
+      line_begin_ = 0;
+    }
+  }
+  return run(bytes, limits);
+}
+
+auto request_head::run(std::string_view bytes, const head_limits& limits) noexcept -> outcome {
   const std::size_t size = std::min<std::size_t>(bytes.size(), limits.head);
   reader input{*this, bytes.data(), bytes.data() + size, bytes.data() + position_, limits};
-  if (begin_ != bytes.data()) rebase(bytes.data());
   for (;;) {
     const bool is_last = phase_ == phase::end;
     const reader::step result = input.read_phase();
@@ -209,6 +276,18 @@ auto request_head::parse(std::string_view bytes, const head_limits& limits) noex
     if (phase_ >= phase::name) return refuse(status::request_header_fields_too_large, "RFC 6585, 5");
     return refuse(status::uri_too_long, "RFC 9112, 3");
   }
+}
+
+void request_head::append_field(const char* name, std::size_t name_size, const char* value_end) noexcept {
+  const char* first = name + name_size + 1;
+  while (first != value_end && (*first == ' ' || *first == '\t')) ++first;
+  while (value_end != first && (value_end[-1] == ' ' || value_end[-1] == '\t')) --value_end;
+  fields_.append({.name_offset = static_cast<std::uint32_t>(name - begin_),
+                  .name_size = static_cast<std::uint16_t>(name_size),
+                  .value_distance = static_cast<std::uint16_t>(first - name - static_cast<std::ptrdiff_t>(name_size)),
+                  .value_size = static_cast<std::uint16_t>(value_end - first),
+                  .known = find_known_field({name, name_size}),
+                  .next = 0});
 }
 
 auto request_head::finish() noexcept -> outcome {

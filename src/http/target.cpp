@@ -1,8 +1,8 @@
 #include <hocket/http/detail/target.hpp>
 #include <hocket/http/detail/tokens.hpp>
 
-#include <array>
 #include <arpa/inet.h>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <netinet/in.h>
@@ -26,7 +26,8 @@ bool is_dot_segment(std::string_view segment) noexcept {
   std::size_t dots = 0;
   for (std::size_t i = 0; i != segment.size(); ++dots) {
     if (segment[i] == '.') i += 1;
-    else if (segment.size() - i >= 3 && segment[i] == '%' && segment[i + 1] == '2' && (segment[i + 2] | 0x20) == 'e') i += 3;
+    else if (segment.size() - i >= 3 && segment[i] == '%' && segment[i + 1] == '2' && (segment[i + 2] | 0x20) == 'e')
+      i += 3;
     else return false;
   }
   return dots == 1 || dots == 2;
@@ -73,12 +74,14 @@ refusal parse_absolute(method of_method, std::string_view target, target_parts& 
   if (colon == target.npos) return bad_target("RFC 9112, 3.2");
   parts.form = target_form::absolute;
   parts.scheme = target.substr(0, colon);
-  if (!equals_ignore_case(parts.scheme, "http") && !equals_ignore_case(parts.scheme, "https")) return bad_target(section);
+  if (!equals_ignore_case(parts.scheme, "http") && !equals_ignore_case(parts.scheme, "https"))
+    return bad_target(section);
   const std::string_view rest = target.substr(colon + 3);
   const std::size_t size = rest.find_first_of("/?");
   parts.authority = rest.substr(0, size);
   if (parts.authority.empty() || parts.authority[0] == ':' || !is_host(parts.authority)) return bad_target(section);
-  if (const refusal error = split_path(size == rest.npos ? std::string_view{} : rest.substr(size), parts); error.is_set())
+  if (const refusal error = split_path(size == rest.npos ? std::string_view{} : rest.substr(size), parts);
+      error.is_set())
     return error;
   if (parts.path.empty()) parts.path = of_method == method::options && !parts.has_query ? "*" : "/";
   return {};
@@ -121,7 +124,8 @@ bool is_host(std::string_view text) noexcept {
 
 bool is_host_with_port(std::string_view text) noexcept {
   const std::size_t size = size_of_host(text);
-  return size != 0 && size < text.size() && text[size] == ':' && size + 1 != text.size() && is_port(text.substr(size + 1));
+  return size != 0 && size < text.size() && text[size] == ':' && size + 1 != text.size() &&
+         is_port(text.substr(size + 1));
 }
 
 refusal parse_target(method of_method, std::string_view target, target_parts& parts) noexcept {

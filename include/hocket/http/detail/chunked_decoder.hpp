@@ -10,8 +10,8 @@
 // The decoder copies nothing: data are views into the input. It keeps its state between calls, so the input may end
 // anywhere.
 //
-// Trailers are checked as fields are, and returned as raw text piece by piece. Concatenate the pieces if the trailers are
-// wanted, and read them with read_trailers(). They never become part of the head (RFC 9110, section 6.5.1).
+// Trailers are checked as fields are, and returned as raw text piece by piece. Concatenate the pieces if the trailers
+// are wanted, and read them with read_trailers(). They never become part of the head (RFC 9110, section 6.5.1).
 #pragma once
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/http/detail/field_table.hpp>

@@ -1,7 +1,7 @@
 // The fields of a head: positions in its bytes. Used for heads and for trailers.
 //
-// The table owns no bytes. Its positions are relative to the begin of the head, so the bytes may move as long as the table
-// learns the new begin.
+// The table owns no bytes. Its positions are relative to the begin of the head, so the bytes may move as long as the
+// table learns the new begin.
 #pragma once
 #include <hocket/http/detail/field_names.hpp>
 #include <array>

@@ -1,11 +1,12 @@
 // The tree of a router's paths: from a method and a path to the number of a route.
 //
-// Patterns. "/users/{id}/posts": a segment is static text or a parameter `{name}`, which matches one segment that is not
-// empty. The last segment may be `{name...}`, which matches the rest of the path, with its slashes; the rest may be empty,
-// but its slash is there: "/static/{path...}" matches "/static/" and not "/static". Static text is written decoded.
+// Patterns. "/users/{id}/posts": a segment is static text or a parameter `{name}`, which matches one segment that is
+// not empty. The last segment may be `{name...}`, which matches the rest of the path, with its slashes; the rest may be
+// empty, but its slash is there: "/static/{path...}" matches "/static/" and not "/static". Static text is written
+// decoded.
 //
-// Priority. At each segment static text comes before `{name}`, `{name}` before `{name...}`. If the preferred branch does
-// not match the rest of the path, or its pattern has no route for the method, the next branch is tried.
+// Priority. At each segment static text comes before `{name}`, `{name}` before `{name...}`. If the preferred branch
+// does not match the rest of the path, or its pattern has no route for the method, the next branch is tried.
 //
 // Matching. The path is raw. It is split first, then its segments are decoded and compared, so `%2F` never separates
 // segments. Captures are raw views into the path.
@@ -35,7 +36,8 @@ class method_set {
     bits_ = static_cast<std::uint16_t>(bits_ | 1u << static_cast<unsigned>(m));
   }
   constexpr void merge(method_set other) noexcept { bits_ = static_cast<std::uint16_t>(bits_ | other.bits_); }
-  // The value of the field Allow: "GET, HEAD, OPTIONS". HEAD is there with GET, and OPTIONS always. Throws std::bad_alloc.
+  // The value of the field Allow: "GET, HEAD, OPTIONS". HEAD is there with GET, and OPTIONS always. Throws
+  // std::bad_alloc.
   std::string allow_text() const;
 
  private:

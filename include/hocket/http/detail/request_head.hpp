@@ -3,15 +3,15 @@
 //   request_head head;
 //   switch (head.parse(bytes, limits)) {...}
 //
-// Resumption. Each call gets a longer prefix of the same bytes, which may have moved. The parser keeps its state and the
-// position of the first byte that it has not read. So a head that arrives byte by byte costs linear time, and the verdict
-// does not depend on how the bytes arrive.
+// Resumption. Each call gets a longer prefix of the same bytes, which may have moved. The parser keeps its state and
+// the position of the first byte that it has not read. So a head that arrives byte by byte costs linear time, and the
+// verdict does not depend on how the bytes arrive.
 //
-// The head owns no bytes and allocates nothing. Its views are valid while the bytes are at their place. After a move call
-// rebase().
+// The head owns no bytes and allocates nothing. Its views are valid while the bytes are at their place. After a move
+// call rebase().
 //
-// Refused are all forms that another server could read in another way: a bare CR or LF, folded lines, white space before
-// the first field and before a colon, and control characters. One empty line before the request line is skipped.
+// Refused are all forms that another server could read in another way: a bare CR or LF, folded lines, white space
+// before the first field and before a colon, and control characters. One empty line before the request line is skipped.
 #pragma once
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/http/detail/field_table.hpp>
@@ -76,7 +76,10 @@ class request_head {
  private:
   enum class phase : std::uint8_t { begin, empty_line, method, target, version, name, value, line_end, end };
   struct reader;
+  struct fast_reader;
 
+  outcome run(std::string_view bytes, const head_limits& limits) noexcept;
+  void append_field(const char* name, std::size_t name_size, const char* value_end) noexcept;
   outcome refuse(status code, const char* section) noexcept;
   outcome finish() noexcept;
 

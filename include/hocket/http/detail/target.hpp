@@ -1,6 +1,7 @@
 // The target of a request (RFC 9112, section 3.2) in its four forms, hosts, and the segments of a path.
 //
-// Paths. A path is split into segments before it is decoded, so `%2F` is a character of its segment. Refused with 400 are
+// Paths. A path is split into segments before it is decoded, so `%2F` is a character of its segment. Refused with 400
+// are
 // - a percent sign without two hexadecimal digits behind it,
 // - `%00`,
 // - the segments `.` and `..`, also encoded (`%2e`). Clients remove them before they send a target (RFC 3986, 5.2.4). A

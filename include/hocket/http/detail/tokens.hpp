@@ -10,14 +10,14 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 // Bits of a character.
 enum char_class : std::uint8_t {
-  token_char = 1,    // RFC 9110, 5.6.2: tchar
-  value_char = 2,    // HTAB, SP, VCHAR, obs-text
-  target_char = 4,   // VCHAR without `"`, `#`, `<` and `>`
-  host_char = 8,     // unreserved, sub-delims and the percent sign (RFC 3986, 3.2.2)
-  digit_char = 16,   // 0 to 9
-  hex_char = 32,     // 0 to 9, a to f, A to F
-  unreserved = 64,   // RFC 3986, 2.3
-  etag_char = 128,   // RFC 9110, 8.8.3: etagc
+  token_char = 1,   // RFC 9110, 5.6.2: tchar
+  value_char = 2,   // HTAB, SP, VCHAR, obs-text
+  target_char = 4,  // VCHAR without `"`, `#`, `<` and `>`
+  host_char = 8,    // unreserved, sub-delims and the percent sign (RFC 3986, 3.2.2)
+  digit_char = 16,  // 0 to 9
+  hex_char = 32,    // 0 to 9, a to f, A to F
+  unreserved = 64,  // RFC 3986, 2.3
+  etag_char = 128,  // RFC 9110, 8.8.3: etagc
 };
 
 constexpr bool is_among(char c, std::string_view set) noexcept {
@@ -67,8 +67,8 @@ bool equals_ignore_case(std::string_view a, std::string_view b) noexcept;
 // Removes SP and HTAB at both ends.
 std::string_view trim(std::string_view text) noexcept;
 
-// Reads the elements of a list field (RFC 9110, section 5.6.1): separated by commas, without the white space around them.
-// A comma in a quoted string separates nothing. Empty elements are skipped and counted.
+// Reads the elements of a list field (RFC 9110, section 5.6.1): separated by commas, without the white space around
+// them. A comma in a quoted string separates nothing. Empty elements are skipped and counted.
 //
 //   list_reader elements(value);
 //   for (std::string_view element; elements.next(element);) ...
@@ -94,7 +94,8 @@ class list_reader {
 // Whether a list of tokens has this token, in any case. Elements with parameters differ from the token.
 bool has_token(std::string_view list, std::string_view token) noexcept;
 
-// The element of a list without its parameters ("gzip" for "gzip;q=0.5"), and the parameters behind the first semicolon.
+// The element of a list without its parameters ("gzip" for "gzip;q=0.5"), and the parameters behind the first
+// semicolon.
 struct list_element {
   std::string_view name;
   std::string_view parameters;
