@@ -184,7 +184,8 @@ task<bool> body_reader::drain(std::uint64_t max) {
     drop_present();
     if (error_ || read_ > end) co_return false;
     if (ended_) co_return true;
-    if (in_.unread().empty() && co_await refill()) co_return false;
+    if (!in_.unread().empty()) continue;
+    if (const std::error_code error = co_await refill()) co_return false;
   }
 }
 

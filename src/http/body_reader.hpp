@@ -48,6 +48,8 @@ class body_reader {
   std::error_code error() const noexcept { return error_; }
   std::optional<std::uint64_t> size() const noexcept;
   std::optional<std::string_view> trailer(std::string_view name) const noexcept;
+  // The limit of the body.
+  std::size_t max() const noexcept { return static_cast<std::size_t>(max_); }
   // Bytes of the body that were read.
   std::uint64_t read() const noexcept { return read_; }
   // Whether all of the rest can be dropped within `max` bytes. A chunked body may turn out to be longer.
