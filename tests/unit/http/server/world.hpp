@@ -3,6 +3,8 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/http/body_writer.hpp>
+#include <hocket/http/request_body.hpp>
 #include <hocket/http/server.hpp>
 #include <hocket/http/upgrade.hpp>
 #include <hocket/io_memory/memory_network.hpp>
