@@ -237,7 +237,7 @@ bool request_head::fast_reader::read_field() noexcept {
 bool request_head::fast_reader::read(const head_limits& limits) noexcept {
   if (!read_request_line()) return false;
   while (!read_line_end()) {
-    if (head.fields_.size() >= limits.fields || head.fields_.is_full() || !read_field()) return false;
+    if (next > last || head.fields_.size() >= limits.fields || head.fields_.is_full() || !read_field()) return false;
   }
   return true;
 }

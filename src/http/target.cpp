@@ -16,7 +16,7 @@ constexpr refusal bad_target(const char* section) noexcept { return {status::bad
 // Characters of a path that need a closer look: `%`, `.` and `\`. `?` ends the path.
 constexpr std::array<bool, 256> make_path_marks() noexcept {
   std::array<bool, 256> marks{};
-  for (const unsigned char c : {'%', '.', '\\', '?'}) marks[c] = true;
+  for (const char c : {'%', '.', '\\', '?'}) marks[static_cast<unsigned char>(c)] = true;
   return marks;
 }
 constexpr std::array<bool, 256> path_marks = make_path_marks();
