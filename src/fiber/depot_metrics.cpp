@@ -12,6 +12,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
+namespace figures {
+
 constexpr auto counter = metric_kind::counter;
 constexpr auto gauge = metric_kind::gauge;
 
@@ -32,6 +34,8 @@ constexpr counted_field counted_fields[] = {
      &depot_statistics::refusals},
 };
 
+}  // namespace figures
+
 struct depot_metrics {
   void report_metrics(metric_visitor& to) const {
     for (std::size_t size_class = 0; size_class < stack_depot::classes; ++size_class)
@@ -42,7 +46,7 @@ struct depot_metrics {
     const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), depot.stack_size()).ptr;
     const metric_label label{"size", {digits.data(), static_cast<std::size_t>(end - digits.data())}};
     const depot_statistics numbers = depot.statistics();
-    for (const counted_field& current : counted_fields)
+    for (const figures::counted_field& current : figures::counted_fields)
       to.add_count(current.description, {label}, numbers.*current.field);
   }
 

@@ -14,7 +14,7 @@ struct content_type {
 };
 
 // Sorted by the ending.
-constexpr std::array<content_type, 40> types{{
+constexpr std::array<content_type, 40> content_types{{
     {"7z", "application/x-7z-compressed"},
     {"avif", "image/avif"},
     {"bmp", "image/bmp"},
@@ -56,9 +56,9 @@ constexpr std::array<content_type, 40> types{{
     {"xml", "application/xml"},
     {"zip", "application/zip"},
 }};
-static_assert(std::ranges::is_sorted(types, {}, &content_type::ending));
+static_assert(std::ranges::is_sorted(content_types, {}, &content_type::ending));
 
-constexpr std::size_t max_ending = 11;
+constexpr std::size_t max_ending_size = 11;
 
 }  // namespace
 
@@ -67,12 +67,12 @@ std::string_view content_type_of(std::string_view file_name) noexcept {
   const std::size_t dot = file_name.rfind('.');
   if (dot == file_name.npos) return unknown;
   const std::string_view ending = file_name.substr(dot + 1);
-  if (ending.size() > max_ending) return unknown;
-  std::array<char, max_ending> lower{};
+  if (ending.size() > max_ending_size) return unknown;
+  std::array<char, max_ending_size> lower{};
   std::ranges::transform(ending, lower.begin(), to_lower);
   const std::string_view key(lower.data(), ending.size());
-  const auto found = std::ranges::lower_bound(types, key, {}, &content_type::ending);
-  return found != types.end() && found->ending == key ? found->type : unknown;
+  const auto found = std::ranges::lower_bound(content_types, key, {}, &content_type::ending);
+  return found != content_types.end() && found->ending == key ? found->type : unknown;
 }
 
 }}}  // namespace hocket::http::detail

@@ -39,6 +39,8 @@ std::string content_range(const byte_range& range, std::uint64_t size) {
   return text;
 }
 
+}  // namespace
+
 // --- several ranges: multipart/byteranges (RFC 9110, 14.6)
 
 struct multipart {
@@ -62,6 +64,8 @@ struct multipart {
     return sum;
   }
 };
+
+namespace {
 
 // 128 random bits: the file cannot have been made to contain them.
 std::string make_boundary() {

@@ -7,24 +7,24 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http::detail {
 
 namespace {
 
-constexpr std::size_t max_size = 4000;
-constexpr std::string_view forbidden("/\\\0", 3);
+constexpr std::size_t max_name_size = 4000;
+constexpr std::string_view forbidden_bytes("/\\\0", 3);
 
-bool is_name(std::string_view segment, bool dotfiles) noexcept {
+bool is_file_name(std::string_view segment, bool dotfiles) noexcept {
   if (segment.empty() || segment == "." || segment == "..") return false;
-  return (dotfiles || segment.front() != '.') && segment.find_first_of(forbidden) == segment.npos;
+  return (dotfiles || segment.front() != '.') && segment.find_first_of(forbidden_bytes) == segment.npos;
 }
 
 }  // namespace
 
 std::optional<std::string> file_name_of(std::string_view path, bool dotfiles) {
-  if (path.size() > max_size) return {};
+  if (path.size() > max_name_size) return {};
   std::string name(path.size(), '\0');
   std::size_t size = 0;
   while (!path.empty()) {
     const std::size_t slash = path.find('/');
     const std::optional<std::size_t> decoded = percent_decode_to(path.substr(0, slash), name.data() + size);
-    if (!decoded || !is_name({name.data() + size, *decoded}, dotfiles)) return {};
+    if (!decoded || !is_file_name({name.data() + size, *decoded}, dotfiles)) return {};
     size += *decoded;
     if (slash == path.npos) break;
     name[size++] = '/';

@@ -22,9 +22,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
 namespace detail {
 
-namespace {
-
-std::error_code error_of(int number) noexcept {
+static std::error_code error_of_open(int number) noexcept {
   switch (number) {
     case ENOENT:
     case ENOTDIR:
@@ -39,7 +37,7 @@ std::error_code error_of(int number) noexcept {
   }
 }
 
-blocking_pool& pool_or_default(blocking_pool* pool) { return pool ? *pool : blocking_pool::process_pool(); }
+static blocking_pool& pool_or_default(blocking_pool* pool) { return pool ? *pool : blocking_pool::process_pool(); }
 
 // A file by its name, or its precompressed sibling.
 struct file_search {
@@ -66,8 +64,6 @@ struct file_search {
   }
   int open_blocking() { return open(open_mode::may_block); }
 };
-
-}  // namespace
 
 class file_site {
  public:
@@ -158,11 +154,9 @@ task<result<response>> file_site::answer(request& rq) const {
     auto opening = blocking(pool_or_default(pool_), &file_search::open_blocking, std::ref(search));
     error = co_await or_return(std::move(opening));
   }
-  if (error != 0) co_return failure(error_of(error));
+  if (error != 0) co_return failure(error_of_open(error));
   co_return answer_with(rq, std::move(search));
 }
-
-namespace {
 
 // The file of send_file().
 struct named_file {
@@ -180,16 +174,14 @@ struct named_file {
   }
 };
 
-task<result<response>> send_named_file(request& rq, named_file file, blocking_pool* pool) {
+static task<result<response>> send_named_file(request& rq, named_file file, blocking_pool* pool) {
   auto opening = blocking(pool_or_default(pool), &named_file::open, std::ref(file));
   const int error = co_await or_return(std::move(opening));
-  if (error != 0) co_return failure(error_of(error));
+  if (error != 0) co_return failure(error_of_open(error));
   if (file.opened.type != opened_file::kind::regular) co_return failure(errc::not_found);
   opened_file opened = std::move(file.opened);
   co_return answer_with_file(rq, std::move(opened), file.fields());
 }
-
-}  // namespace
 
 }  // namespace detail
 
@@ -221,7 +213,7 @@ task<result<response>> send_file(request& rq, std::string_view path, const file_
 
 result<response> send_file(request& rq, unique_fd file, const file_options& options) {
   detail::opened_file opened{.fd = std::move(file)};
-  if (const int error = detail::read_state(opened); error != 0) return failure(detail::error_of(error));
+  if (const int error = detail::read_state(opened); error != 0) return failure(detail::error_of_open(error));
   if (opened.type != detail::opened_file::kind::regular) return failure(errc::not_found);
   const std::string_view type = options.content_type.empty() ? "application/octet-stream" : options.content_type;
   return detail::answer_with_file(rq, std::move(opened),

@@ -70,10 +70,10 @@ std::optional<trusted_proxies::host> trusted_proxies::host_of(const socket_addre
 // Whether the first `bits` bits are equal.
 template <class Host>
 static bool has_prefix(const Host& address, const Host& prefix, unsigned bits) noexcept {
-  const unsigned whole = bits / 8;
-  if (!std::equal(prefix.begin(), prefix.begin() + whole, address.begin())) return false;
+  const unsigned bytes = bits / 8;
+  if (!std::equal(prefix.begin(), prefix.begin() + bytes, address.begin())) return false;
   const unsigned rest = bits % 8;
-  return rest == 0 || ((address[whole] ^ prefix[whole]) >> (8 - rest)) == 0;
+  return rest == 0 || ((address[bytes] ^ prefix[bytes]) >> (8 - rest)) == 0;
 }
 
 std::optional<trusted_proxies::network> trusted_proxies::parse_network(std::string_view text) noexcept {

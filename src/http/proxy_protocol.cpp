@@ -13,14 +13,14 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http::detail {
 
 namespace {
 
-using outcome = proxy_header::outcome;
+using header_outcome = proxy_header::outcome;
 
-constexpr std::string_view signature("\r\n\r\n\0\r\nQUIT\n", 12);
-constexpr std::string_view text_prefix = "PROXY ";
-constexpr std::size_t max_text_size = 107;
-constexpr std::size_t fixed_size = 16;  // signature, version and command, family, length
+constexpr std::string_view proxy_signature("\r\n\r\n\0\r\nQUIT\n", 12);
+constexpr std::string_view proxy_text_prefix = "PROXY ";
+constexpr std::size_t max_proxy_text = 107;
+constexpr std::size_t proxy_fixed_size = 16;  // signature, version and command, family, length
 
-proxy_header refused() noexcept { return {.result = outcome::refused}; }
+proxy_header refused_header() noexcept { return {.result = header_outcome::refused}; }
 
 // Whether the bytes can still become a text that begins with `expected`.
 bool begins_like(std::string_view bytes, std::string_view expected) noexcept {
@@ -30,7 +30,7 @@ bool begins_like(std::string_view bytes, std::string_view expected) noexcept {
 
 // --- version 1
 
-std::optional<std::uint16_t> parse_port(std::string_view text) noexcept {
+std::optional<std::uint16_t> parse_proxy_port(std::string_view text) noexcept {
   std::uint16_t port = 0;
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, port);
@@ -40,8 +40,8 @@ std::optional<std::uint16_t> parse_port(std::string_view text) noexcept {
 }
 
 // An address without an interface: "fe80::1%eth0" is refused.
-socket_address parse_host(std::string_view host, std::string_view port_text, socket_address::family family) noexcept {
-  const auto port = parse_port(port_text);
+socket_address parse_proxy_host(std::string_view host, std::string_view port_text, socket_address::family family) noexcept {
+  const auto port = parse_proxy_port(port_text);
   if (!port || host.size() > 45 || host.find('%') != host.npos) return {};
   std::array<char, 64> text{};
   char* end = text.data();
@@ -66,26 +66,26 @@ std::string_view take_word(std::string_view& rest) noexcept {
 // `rest` is the line behind "PROXY ".
 proxy_header parse_line(std::string_view rest, std::size_t size) noexcept {
   const std::string_view protocol = take_word(rest);
-  if (protocol == "UNKNOWN") return {.result = outcome::complete, .size = size};
-  if (protocol != "TCP4" && protocol != "TCP6") return refused();
+  if (protocol == "UNKNOWN") return {.result = header_outcome::complete, .size = size};
+  if (protocol != "TCP4" && protocol != "TCP6") return refused_header();
   const auto family = protocol == "TCP4" ? socket_address::family::v4 : socket_address::family::v6;
   const std::string_view source = take_word(rest);
   const std::string_view destination = take_word(rest);
   const std::string_view source_port = take_word(rest);
-  proxy_header header{.result = outcome::complete,
+  proxy_header header{.result = header_outcome::complete,
                       .size = size,
-                      .source = parse_host(source, source_port, family),
-                      .destination = parse_host(destination, rest, family)};
-  return header.source.is_valid() && header.destination.is_valid() ? header : refused();
+                      .source = parse_proxy_host(source, source_port, family),
+                      .destination = parse_proxy_host(destination, rest, family)};
+  return header.source.is_valid() && header.destination.is_valid() ? header : refused_header();
 }
 
 proxy_header parse_text(std::string_view bytes) noexcept {
-  const std::string_view line = bytes.substr(0, max_text_size);
+  const std::string_view line = bytes.substr(0, max_proxy_text);
   const std::size_t end = line.find('\r');
-  if (end == line.npos) return line.size() == max_text_size ? refused() : proxy_header();
-  if (end + 1 == line.size()) return line.size() == max_text_size ? refused() : proxy_header();
-  if (line[end + 1] != '\n') return refused();
-  return parse_line(line.substr(text_prefix.size(), end - text_prefix.size()), end + 2);
+  if (end == line.npos) return line.size() == max_proxy_text ? refused_header() : proxy_header();
+  if (end + 1 == line.size()) return line.size() == max_proxy_text ? refused_header() : proxy_header();
+  if (line[end + 1] != '\n') return refused_header();
+  return parse_line(line.substr(proxy_text_prefix.size(), end - proxy_text_prefix.size()), end + 2);
 }
 
 // --- version 2
@@ -127,27 +127,27 @@ bool copy_addresses(proxy_header& header, unsigned family, std::string_view bloc
 }
 
 proxy_header parse_binary(std::string_view bytes) noexcept {
-  if (bytes.size() < fixed_size) return {};
+  if (bytes.size() < proxy_fixed_size) return {};
   const auto byte_at = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(bytes[i])); };
   const unsigned version = byte_at(12) >> 4, command = byte_at(12) & 0xF;
   const unsigned family = byte_at(13) >> 4, transport = byte_at(13) & 0xF;
-  const std::size_t size = fixed_size + (byte_at(14) << 8) + byte_at(15);
-  if (version != 2 || command > 1 || family > 3 || transport > 2 || size > proxy_header::max_size) return refused();
+  const std::size_t size = proxy_fixed_size + (byte_at(14) << 8) + byte_at(15);
+  if (version != 2 || command > 1 || family > 3 || transport > 2 || size > proxy_header::max_size) return refused_header();
   if (bytes.size() < size) return {};
-  proxy_header header{.result = outcome::complete, .size = size};
+  proxy_header header{.result = header_outcome::complete, .size = size};
   const bool is_local = command == 0;
   const bool is_datagram = transport == 2;
   if (is_local) return header;
-  if (is_datagram || !copy_addresses(header, family, bytes.substr(fixed_size, size - fixed_size))) return refused();
+  if (is_datagram || !copy_addresses(header, family, bytes.substr(proxy_fixed_size, size - proxy_fixed_size))) return refused_header();
   return header;
 }
 
 }  // namespace
 
 proxy_header proxy_header::parse(std::string_view bytes) noexcept {
-  if (begins_like(bytes, signature)) return bytes.size() < signature.size() ? proxy_header() : parse_binary(bytes);
-  if (begins_like(bytes, text_prefix)) return bytes.size() < text_prefix.size() ? proxy_header() : parse_text(bytes);
-  return refused();
+  if (begins_like(bytes, proxy_signature)) return bytes.size() < proxy_signature.size() ? proxy_header() : parse_binary(bytes);
+  if (begins_like(bytes, proxy_text_prefix)) return bytes.size() < proxy_text_prefix.size() ? proxy_header() : parse_text(bytes);
+  return refused_header();
 }
 
 }}}  // namespace hocket::http::detail

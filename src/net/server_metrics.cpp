@@ -6,6 +6,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
+namespace figures {
+
 constexpr auto counter = metric_kind::counter;
 constexpr auto gauge = metric_kind::gauge;
 
@@ -27,6 +29,8 @@ constexpr counted_field counted_fields[] = {
      &tcp::server_counts::refused},
 };
 
+}  // namespace figures
+
 }  // namespace
 
 void server_core::report_metrics(metric_visitor& to) const {
@@ -34,9 +38,9 @@ void server_core::report_metrics(metric_visitor& to) const {
   const std::string address = address_.to_string();
   const metric_label server_label{"server", name ? name : ""};
   const metric_label address_label{"address", address};
-  to.add_count(open_connections, {server_label, address_label}, connections());
+  to.add_count(figures::open_connections, {server_label, address_label}, connections());
   const tcp::server_counts numbers = counts();
-  for (const counted_field& current : counted_fields)
+  for (const figures::counted_field& current : figures::counted_fields)
     to.add_count(current.description, {server_label, address_label}, numbers.*current.field);
 }
 

@@ -4,6 +4,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
+namespace figures {
+
 constexpr auto counter = metric_kind::counter;
 constexpr auto gauge = metric_kind::gauge;
 
@@ -31,18 +33,20 @@ constexpr counted_field counted_fields[] = {
      &connection_pool_statistics::expired},
 };
 
+}  // namespace figures
+
 }  // namespace
 
 void connection_pool_core::report_metrics(metric_visitor& to) const {
   const char* const name = options_.name.c_str();
   const metric_label label{"pool", name ? name : ""};
   const connection_pool_statistics numbers = statistics();
-  to.add_count(idle, {label}, numbers.idle);
-  to.add_count(lent, {label}, numbers.lent);
-  to.add_count(connecting, {label}, numbers.connecting);
-  to.add_count(returning, {label}, numbers.returning);
-  to.add_count(waiters, {label}, numbers.waiters);
-  for (const counted_field& current : counted_fields)
+  to.add_count(figures::idle, {label}, numbers.idle);
+  to.add_count(figures::lent, {label}, numbers.lent);
+  to.add_count(figures::connecting, {label}, numbers.connecting);
+  to.add_count(figures::returning, {label}, numbers.returning);
+  to.add_count(figures::waiters, {label}, numbers.waiters);
+  for (const figures::counted_field& current : figures::counted_fields)
     to.add_count(current.description, {label}, numbers.*current.field);
 }
 

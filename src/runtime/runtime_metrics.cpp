@@ -11,6 +11,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
+namespace figures {
+
 constexpr auto counter = metric_kind::counter;
 constexpr auto gauge = metric_kind::gauge;
 
@@ -47,17 +49,19 @@ constexpr metric pool_calls{"hocket_blocking_calls_total", "Calls that have begu
 constexpr metric pool_refused{"hocket_blocking_refused_total", "Calls that were refused.", counter};
 constexpr metric shared_frames{"hocket_frame_depot_bytes", "Free frames that all threads share.", gauge};
 
+}  // namespace figures
+
 struct process_metrics {
   void report_metrics(metric_visitor& to) const {
-    to.add_count(shared_frames, {}, frame_memory_usage().shared);
+    to.add_count(figures::shared_frames, {}, frame_memory_usage().shared);
     const blocking_pool* const pool = blocking_pool::process_pool_if_any();
     if (!pool) return;
     const blocking_pool::counts counts = pool->statistics();
-    to.add_count(pool_threads, {}, counts.threads);
-    to.add_count(pool_idle, {}, counts.idle);
-    to.add_count(pool_queued, {}, counts.queued);
-    to.add_count(pool_calls, {}, counts.begun);
-    to.add_count(pool_refused, {}, counts.refused);
+    to.add_count(figures::pool_threads, {}, counts.threads);
+    to.add_count(figures::pool_idle, {}, counts.idle);
+    to.add_count(figures::pool_queued, {}, counts.queued);
+    to.add_count(figures::pool_calls, {}, counts.begun);
+    to.add_count(figures::pool_refused, {}, counts.refused);
   }
 
   metric_source source{*this};
@@ -73,12 +77,12 @@ runtime_metrics::runtime_metrics(const runtime& subject, const char* name) noexc
 void runtime_metrics::report_metrics(metric_visitor& to) const {
   const metric_label label{"runtime", name_};
   const runtime_counts counts = subject_.counts();
-  to.add_count(workers, {label}, subject_.workers());
-  to.add_count(coroutines, {label}, subject_.live());
-  to.add_count(ready, {label}, counts.ready);
-  to.add_count(frames, {label}, counts.frames);
-  to.add(timer_lag, {label}, std::chrono::duration<double>(counts.max_timer_lag).count());
-  for (const counted_field& current : counted_fields)
+  to.add_count(figures::workers, {label}, subject_.workers());
+  to.add_count(figures::coroutines, {label}, subject_.live());
+  to.add_count(figures::ready, {label}, counts.ready);
+  to.add_count(figures::frames, {label}, counts.frames);
+  to.add(figures::timer_lag, {label}, std::chrono::duration<double>(counts.max_timer_lag).count());
+  for (const figures::counted_field& current : figures::counted_fields)
     to.add_count(current.description, {label}, counts.*current.field);
 }
 
