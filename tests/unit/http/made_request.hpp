@@ -16,8 +16,8 @@ class made_request final : public hocket::http::detail::request_origin {
   made_request() : request_(*this, nullptr) {}
   // The lines of the head are separated by '\n' here, and end with CR LF in the head.
   explicit made_request(std::string_view lines, std::string_view body = {})
-      : bytes_(with_crlf(lines)), request_(*this, parse(bytes_, head_)) {
-    hocket::http::detail::request_access::set_body(request_, body);
+      : bytes_(with_crlf(lines)), body_(body), request_(*this, parse(bytes_, head_)) {
+    hocket::http::detail::request_access::set_body(request_, body_);
   }
 
   hocket::http::request& operator*() noexcept { return request_; }
@@ -48,6 +48,7 @@ class made_request final : public hocket::http::detail::request_origin {
 
   const hocket::socket_address address_{"192.0.2.1:4711"};
   const std::string bytes_;
+  const std::string body_;
   hocket::http::detail::request_head head_;
   hocket::http::request request_;
 };

@@ -91,6 +91,16 @@ class task_step<step<T, P...>, Function, leaves_temporaries> final : public step
   const Function function_;
 };
 
+// The body of in_scope(). It is abstract, because g++ 12 warns if a frame depends on a lambda of the user.
+template <class T>
+class scoped_body {
+ public:
+  virtual task<result<T>> operator()(scope& children) const = 0;
+
+ protected:
+  ~scoped_body() = default;
+};
+
 // The fiber is a child of a scope: it has the stop and the deadline of the connection's coroutine, and ends before the
 // task, so the request outlives it.
 template <class Step, class Function>
@@ -104,17 +114,32 @@ class fiber_step<step<T, P...>, Function> final : public step<T, P...> {
 
   result<T> call(P...) const override { report_wrong_step(); }
   task<result<T>> start(P... parameters) const override {
-    auto run = [&parameters..., this] {
-      return result_of_call<T>([&]() -> decltype(auto) { return function_(parameters...); });
-    };
-    auto body = [&run, this](scope& children) -> task<result<T>> {
-      auto fiber = spawn(children, options_, run);
-      co_return co_await fiber;
-    };
-    co_return co_await in_scope(body);
+    scoped_fiber body(*this, parameters...);
+    scoped_body<T>& erased = body;
+    co_return co_await in_scope(erased);
   }
 
  private:
+  struct fiber_call {
+    const fiber_step* self;
+    std::tuple<P...> parameters;
+    result<T> operator()() const {
+      return std::apply(
+          [this](P... each) { return result_of_call<T>([&]() -> decltype(auto) { return self->function_(each...); }); },
+          parameters);
+    }
+  };
+  // Spawns the fiber and joins it.
+  struct scoped_fiber final : scoped_body<T> {
+    scoped_fiber(const fiber_step& step, P... each) : self(&step), parameters(each...) {}
+    task<result<T>> operator()(scope& children) const override {
+      auto fiber = spawn(children, self->options_, fiber_call{self, parameters});
+      co_return co_await fiber;
+    }
+    const fiber_step* self;
+    std::tuple<P...> parameters;
+  };
+
   const spawn_options options_;
   const Function function_;
 };
