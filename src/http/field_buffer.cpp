@@ -9,9 +9,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 namespace {
 
-constexpr std::string_view separator = ": ", line_end = "\r\n";
+constexpr std::string_view name_separator = ": ", field_line_end = "\r\n";
 
-char* put(char* to, std::string_view text) noexcept {
+char* copy_part(char* to, std::string_view text) noexcept {
   if (!text.empty()) std::memcpy(to, text.data(), text.size());
   return to + text.size();
 }
@@ -22,10 +22,10 @@ struct line {
 };
 // The first line of a text that consists of valid lines and is not empty.
 line first_line(std::string_view lines) noexcept {
-  const std::size_t end = lines.find(line_end);
+  const std::size_t end = lines.find(field_line_end);
   const std::size_t name_end = lines.find(':');
-  return {lines.substr(0, name_end), lines.substr(name_end + separator.size(), end - name_end - separator.size()),
-          end + line_end.size()};
+  return {lines.substr(0, name_end), lines.substr(name_end + name_separator.size(), end - name_end - name_separator.size()),
+          end + field_line_end.size()};
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ void field_buffer::release() noexcept {
 void field_buffer::append_lines(std::string_view lines) { append_parts({lines}); }
 
 void field_buffer::append_line(std::string_view name, std::string_view value) {
-  append_parts({name, separator, value, line_end});
+  append_parts({name, name_separator, value, field_line_end});
 }
 
 // The parts may be views into this buffer: a block that is too small is freed after the copy.
@@ -71,7 +71,7 @@ void field_buffer::append_parts(std::initializer_list<std::string_view> parts) {
     capacity_ = static_cast<std::uint32_t>(capacity);
   }
   char* to = (larger ? larger : data()) + size_;
-  for (const std::string_view part : parts) to = put(to, part);
+  for (const std::string_view part : parts) to = copy_part(to, part);
   if (larger) {
     release();
     heap_ = larger;

@@ -11,7 +11,7 @@ constexpr std::size_t max_digits = 20;  // of a std::uint64_t
 // The bytes of a head without its reason, fields and date.
 constexpr std::size_t fixed_size = 160;
 
-char* put(char* to, std::string_view text) noexcept {
+char* append_text(char* to, std::string_view text) noexcept {
   if (!text.empty()) std::memcpy(to, text.data(), text.size());
   return to + text.size();
 }
@@ -27,11 +27,11 @@ std::string_view line_of(connection_field field) noexcept {
 }
 
 char* put_framing(char* to, const body_plan& body) noexcept {
-  if (body.end == body_end::chunked) return put(to, "Transfer-Encoding: chunked\r\n");
+  if (body.end == body_end::chunked) return append_text(to, "Transfer-Encoding: chunked\r\n");
   if (body.end != body_end::length) return to;
-  to = put(to, "Content-Length: ");
+  to = append_text(to, "Content-Length: ");
   to = std::to_chars(to, to + max_digits, body.length).ptr;
-  return put(to, "\r\n");
+  return append_text(to, "\r\n");
 }
 
 bool has_no_body(int code) noexcept { return code < 200 || code == 204 || code == 304; }
@@ -53,13 +53,13 @@ void write_head(const response& answer, const head_context& context, output& to)
   const std::string_view reason = reason_of(answer.status());
   const std::string_view fields = response_access::fields(answer).text();
   char* const begin = to.prepare(fixed_size + reason.size() + fields.size() + context.date.size());
-  char* end = put(begin, "HTTP/1.1 ");
+  char* end = append_text(begin, "HTTP/1.1 ");
   end = std::to_chars(end, end + max_digits, code < 100 || code > 999 ? 500 : code).ptr;
-  end = put(put(put(end, " "), reason), "\r\n");
-  end = put(end, fields);
-  if (!context.date.empty()) end = put(put(put(end, "Date: "), context.date), "\r\n");
+  end = append_text(append_text(append_text(end, " "), reason), "\r\n");
+  end = append_text(end, fields);
+  if (!context.date.empty()) end = append_text(append_text(append_text(end, "Date: "), context.date), "\r\n");
   end = put_framing(end, context.body);
-  end = put(put(end, line_of(context.connection)), "\r\n");
+  end = append_text(append_text(end, line_of(context.connection)), "\r\n");
   to.commit(static_cast<std::size_t>(end - begin));
 }
 
