@@ -4,6 +4,7 @@
 //
 // When the server ends, each stream says goodbye at once, and the page connects again after a second.
 #include <hocket/http.hpp>
+#include <hocket/net.hpp>
 #include <hocket/stackless.hpp>
 #include <array>
 #include <csignal>

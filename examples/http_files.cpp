@@ -2,6 +2,7 @@
 //
 //   example_http_files public 127.0.0.1:8080
 #include <hocket/http.hpp>
+#include <hocket/net.hpp>
 #include <hocket/stackless.hpp>
 #include <csignal>
 #include <cstdio>

@@ -4,6 +4,7 @@
 //   curl -i http://127.0.0.1:8080/notes/1
 //   curl -i -H 'X-Key: open' -d 'Buy milk' http://127.0.0.1:8080/notes
 #include <hocket/http.hpp>
+#include <hocket/net.hpp>
 #include <hocket/stackless.hpp>
 #include <array>
 #include <csignal>

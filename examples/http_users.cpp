@@ -6,6 +6,7 @@
 // Without an address the program asks itself a few questions, checks the answers, and ends.
 #include <hocket/hocket.hpp>
 #include <hocket/http.hpp>
+#include <hocket/net.hpp>
 #include <hocket/pg/connection.hpp>
 #include <hocket/pool/connection_pool.hpp>
 #include <array>
