@@ -13,7 +13,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
 // The text of a 500 says nothing: an error of the server is no business of its peers.
 response default_error_response(std::error_code error) {
-  if (error == hocket::errc::deadline_exceeded) return text(reason_of(status::gateway_timeout)).set_status(status::gateway_timeout);
+  if (error == hocket::errc::deadline_exceeded)
+    return text(reason_of(status::gateway_timeout)).set_status(status::gateway_timeout);
   const bool has_status = error.category() == http::error_category() && error.value() >= 400 && error.value() <= 599;
   const auto code = has_status ? static_cast<status>(error.value()) : status::internal_server_error;
   if (code == status::internal_server_error) return response(code);

@@ -24,7 +24,8 @@ struct line {
 line first_line(std::string_view lines) noexcept {
   const std::size_t end = lines.find(field_line_end);
   const std::size_t name_end = lines.find(':');
-  return {lines.substr(0, name_end), lines.substr(name_end + name_separator.size(), end - name_end - name_separator.size()),
+  return {lines.substr(0, name_end),
+          lines.substr(name_end + name_separator.size(), end - name_end - name_separator.size()),
           end + field_line_end.size()};
 }
 

@@ -10,8 +10,9 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http {
 namespace {
 
 // Written by the server, which alone knows the framing and the fate of the connection.
-constexpr std::array<std::string_view, 8> server_fields = {
-    "connection", "content-length", "date", "keep-alive", "proxy-connection", "trailer", "transfer-encoding", "upgrade"};
+constexpr std::array<std::string_view, 8> server_fields = {"connection",        "content-length",   "date",
+                                                           "keep-alive",        "proxy-connection", "trailer",
+                                                           "transfer-encoding", "upgrade"};
 
 [[noreturn, HOCKET_COLD]] void refuse(const char* reason) {
   throw std::system_error(std::make_error_code(std::errc::invalid_argument), reason);

@@ -105,12 +105,6 @@ bool route_table::is_plain_refusal(const request& rq) const noexcept {
   return found ? found->has_plain_after_ : has_plain_own_after_;
 }
 
-std::span<const before_step* const> route_table::before_of(const request& rq) noexcept {
-  const route* const found = request_access::found_route(rq);
-  if (!found) return {};
-  return found->before_;
-}
-
 std::span<const after_step* const> route_table::after_of(const request& rq) const noexcept {
   const route* const found = request_access::found_route(rq);
   return found ? found->after_ : own_after_;
@@ -152,28 +146,50 @@ response route_table::without_route(const request& rq) const noexcept {
   }
 }
 
-// All steps are plain.
-result<response> route_table::call_steps(const route& found, request& rq) const {
-  for (const before_step* step : found.before_) {
-    result<std::optional<response>> early = step->call(rq);
-    if (!early) return failure(early.error());
-    if (*early) return result<response>(std::in_place, **std::move(early));
+// Calls the steps from `next` on as long as they are plain. Returns the error of a step, or sets the response of one.
+std::error_code route_table::call_before(steps& next, request& rq, std::optional<response>& answer) {
+  for (; !next.empty() && next.front()->is_plain(); next = next.subspan(1)) {
+    result<std::optional<response>> early = next.front()->call(rq);
+    if (!early) return early.error();
+    if (*early) {
+      answer = *std::move(early);
+      return {};
+    }
   }
-  return found.handler_->call(rq);
+  return {};
 }
 
+task<std::error_code> route_table::run_before(steps next, request& rq, std::optional<response>& answer) {
+  while (!next.empty()) {
+    task<result<std::optional<response>>> running = next.front()->start(rq);
+    result<std::optional<response>> early = co_await std::move(running);
+    if (!early) co_return early.error();
+    answer = *std::move(early);
+    if (answer) break;
+    next = next.subspan(1);
+    if (const std::error_code error = call_before(next, rq, answer); error || answer) co_return error;
+  }
+  co_return std::error_code{};
+}
+
+// All steps are plain.
 response route_table::respond_now(request& rq) const {
   const route* const found = request_access::found_route(rq);
   if (!found) return run_after_now(rq, without_route(rq));
+  std::optional<response> early;
   std::error_code error;
   try {
-    result<response> answer = call_steps(*found, rq);
-    if (answer) return run_after_now(rq, *std::move(answer));
-    error = answer.error();
+    steps all = found->before_;
+    error = call_before(all, rq, early);
+    if (!error && !early) {
+      result<response> answer = found->handler_->call(rq);
+      if (answer) return run_after_now(rq, *std::move(answer));
+      error = answer.error();
+    }
   } catch (...) {
     error = error_of_exception();
   }
-  return run_after_now(rq, response_of(rq, error));
+  return run_after_now(rq, error ? response_of(rq, error) : *std::move(early));
 }
 
 task<result<response>> route_table::start_handler(const route& found, request& rq) {
@@ -181,35 +197,32 @@ task<result<response>> route_table::start_handler(const route& found, request& r
   return within(found.settings_.within, found.handler_->start(rq));
 }
 
-// One coroutine for the whole chain, so a request with a task handler has two frames.
+// One coroutine for the whole chain, if only the handler is a task.
 task<response> route_table::respond(request& rq) const {
   const route* const found = request_access::found_route(rq);
   std::optional<response> answer;
   std::error_code error;
   try {
-    if (!found) answer.emplace(without_route(rq));
-    for (const before_step* step : before_of(rq)) {
-      result<std::optional<response>> early(std::in_place);
-      if (step->is_plain()) {
-        early = step->call(rq);
-      } else {
-        task<result<std::optional<response>>> running = step->start(rq);
-        early = co_await std::move(running);
+    if (!found) {
+      answer.emplace(without_route(rq));
+    } else {
+      steps next = found->before_;
+      error = call_before(next, rq, answer);
+      if (!error && !answer && !next.empty()) {
+        task<std::error_code> running = run_before(next, rq, answer);
+        error = co_await std::move(running);
       }
-      if (!early) error = early.error();
-      else answer = *std::move(early);
-      if (error || answer) break;
-    }
-    if (!error && !answer) {
-      result<response> made = failure(errc::internal_server_error);
-      if (found->handler_->is_plain()) {
-        made = found->handler_->call(rq);
-      } else {
-        task<result<response>> running = start_handler(*found, rq);
-        made = co_await std::move(running);
+      if (!error && !answer) {
+        result<response> made = failure(errc::internal_server_error);
+        if (found->handler_->is_plain()) {
+          made = found->handler_->call(rq);
+        } else {
+          task<result<response>> running = start_handler(*found, rq);
+          made = co_await std::move(running);
+        }
+        if (!made) error = made.error();
+        else answer.emplace(*std::move(made));
       }
-      if (!made) error = made.error();
-      else answer.emplace(*std::move(made));
     }
   } catch (...) {
     error = error_of_exception();

@@ -6,8 +6,8 @@
 //     co_return http::json(co_await or_return(db.user(id)));
 //   }
 //
-// Lifetime. A request belongs to its connection: it is neither copied nor moved. All views that it gives are valid until
-// the answer is complete, the function of http::stream_body() included.
+// Lifetime. A request belongs to its connection: it is neither copied nor moved. All views that it gives are valid
+// until the answer is complete, the function of http::stream_body() included.
 //
 // Decoding. Parameters of the path, the query and forms are percent-decoded at their first use, into memory of the
 // request. The decoded texts may contain any byte, also NUL, CR and LF. A query and a form have at most 1,000 pairs. Of
@@ -177,8 +177,8 @@ class request {
   bool is_draining() const noexcept { return origin_.is_draining(); }
 
   // Objects of the request, one for each type: a function of before() stores the user that the handler then reads.
-  // emplace() makes an object that is destroyed with the request. If there is an object of the type, the new one replaces
-  // it for get(), and the old one lives on. Throws std::bad_alloc, and the exceptions of the constructor.
+  // emplace() makes an object that is destroyed with the request. If there is an object of the type, the new one
+  // replaces it for get(), and the old one lives on. Throws std::bad_alloc, and the exceptions of the constructor.
   template <class T, class... Args>
   T& emplace(Args&&... args) {
     T& object = arena_.make<T>(std::forward<Args>(args)...);

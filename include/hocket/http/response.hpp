@@ -22,10 +22,10 @@
 //
 // Thread safety. One thread at a time.
 #pragma once
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/http/detail/field_buffer.hpp>
 #include <hocket/http/detail/response_body.hpp>
 #include <hocket/http/status.hpp>
-#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <concepts>
 #include <string>
 #include <string_view>

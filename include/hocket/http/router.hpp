@@ -1,8 +1,8 @@
 // router: which function answers which request.
 //
 //   http::router routes;
-//   routes.get("/users/{id}", get_user, std::ref(db));           // task<result<http::response>> get_user(request&, database&)
-//   routes.get("/hello", hello);                                 // http::response hello(http::request&)
+//   routes.get("/users/{id}", get_user, std::ref(db));           // task<result<http::response>> get_user(request&,
+//   database&) routes.get("/hello", hello);                                 // http::response hello(http::request&)
 //   routes.get("/report", {.run = http::in_fiber}, report);      // may await in its fiber: <hocket/fiber/spawn.hpp>
 //   routes.post("/upload", {.body = http::streamed}, store);
 //   routes.mount("/static", http::files("public"));
@@ -12,27 +12,28 @@
 //
 // Handlers. A handler is called with the request, and then with its stored arguments, which are in the order of spawn.
 // It returns http::response or result<http::response>, or a task of either.
-//   - A plain function runs in the turn of the connection, without a coroutine. It must not wait: await() there is fatal.
+//   - A plain function runs in the turn of the connection, without a coroutine. It must not wait: await() there is
+//   fatal.
 //     Choose {.run = http::in_fiber}.
 //   - A function that returns a task is awaited.
 //   - With {.run = http::in_fiber} the function runs as a fiber, which is joined before the answer is sent.
 // All requests of all connections share the handler and its arguments as const objects, on a runtime on several workers
-// at once: pass std::ref for what a handler changes. They live until the server has ended, so a lambda coroutine may use
-// its captures.
+// at once: pass std::ref for what a handler changes. They live until the server has ended, so a lambda coroutine may
+// use its captures.
 //
 // Patterns. "/users/{id}/posts": `{name}` is one segment that is not empty, `{name...}` at the end is the rest of the
 // path. Static text comes before `{name}`, `{name}` before `{name...}`. The path is split before it is decoded, so an
-// encoded slash separates nothing. A malformed pattern, and a second route for the same method and the same paths, throw
-// std::invalid_argument; the text names both routes.
+// encoded slash separates nothing. A malformed pattern, and a second route for the same method and the same paths,
+// throw std::invalid_argument; the text names both routes.
 //
 // Methods. HEAD is answered by the route of GET, without its body, and OPTIONS by the router, if there is no route of
 // their own. A path that has routes for other methods only is answered with 405 and Allow, a method without a name in
 // http::method and without a route with 501, everything else with 404.
 //
 // Steps. before() of the router runs first, then before() of the groups, the outer group first. A step that returns a
-// response ends the chain. after() runs in reverse order for every response of the route. For a response without a route
-// (404, 405, and a request that did not parse, which has only its peer) the after() of the router itself run. A step
-// applies to all routes of its group, also to those that were added before.
+// response ends the chain. after() runs in reverse order for every response of the route. For a response without a
+// route (404, 405, and a request that did not parse, which has only its peer) the after() of the router itself run. A
+// step applies to all routes of its group, also to those that were added before.
 //
 // Errors. If a step or a handler fails or throws, the error table makes the response: the status of an http::errc; 504
 // for hocket::errc::deadline_exceeded; 500 without a text for all others. response::error() tells an after step the
@@ -66,9 +67,10 @@ struct checked_step {
 template <class F, class... Args>
 constexpr bool check_handler() {
   using checked = checked_step<handler, F, Args...>;
-  static_assert(checked::is_callable,
-                "hocket: all requests share one const handler, which is called with http::request& first, and then with "
-                "one const copy of each argument: no mutable lambda, and std::ref for what the handler changes");
+  static_assert(
+      checked::is_callable,
+      "hocket: all requests share one const handler, which is called with http::request& first, and then with "
+      "one const copy of each argument: no mutable lambda, and std::ref for what the handler changes");
   static_assert(checked::returns_response,
                 "hocket: a handler returns http::response or hocket::result<http::response>, or a task of one of them");
   return checked::is_possible;
@@ -119,10 +121,10 @@ class stored_error_table final : public error_table {
 
 template <class F, class... Args>
 constexpr bool check_error_table() {
-  constexpr bool is_possible = requires(const std::decay_t<F>& f, const request& rq, std::error_code error,
-                                        const std::decay_t<Args>&... args) {
-    { f(rq, error, args...) } -> std::same_as<response>;
-  };
+  constexpr bool is_possible =
+      requires(const std::decay_t<F>& f, const request& rq, std::error_code error, const std::decay_t<Args>&... args) {
+        { f(rq, error, args...) } -> std::same_as<response>;
+      };
   static_assert(is_possible,
                 "hocket: all requests share one const error table, which is called with const http::request& and "
                 "std::error_code first, and then with one const copy of each argument, and returns http::response");
@@ -137,8 +139,8 @@ concept mountable = requires(M&& mounted, class router_group& routes, std::strin
   std::forward<M>(mounted).add_to(routes, prefix);
 };
 
-// Routes below a common prefix, with common steps: a reference to a part of a router, valid until http::serve() takes the
-// router. For each function see above.
+// Routes below a common prefix, with common steps: a reference to a part of a router, valid until http::serve() takes
+// the router. For each function see above.
 class router_group {
  public:
   // Routes of one method: get(path, [options,] handler, arguments...).
@@ -230,7 +232,8 @@ class router_group {
   template <class F, class... Args>
   void before(F&& step, Args&&... args) {
     if constexpr (detail::check_before<F, Args...>()) {
-      node().before.push_back(detail::make_step<detail::before_step>(std::forward<F>(step), std::forward<Args>(args)...));
+      node().before.push_back(
+          detail::make_step<detail::before_step>(std::forward<F>(step), std::forward<Args>(args)...));
     }
   }
   // `step(request&, response&, args...)` runs after the handler, and may change the response.
@@ -278,9 +281,9 @@ class router : public router_group {
   router& operator=(router&& other) noexcept;
   ~router();
 
-  // Replaces the error table by `table(const request&, std::error_code, args...)`, which returns a response. The code is
-  // that of the error, or of the exception: not_enough_memory for std::bad_alloc, state_not_recoverable for exceptions
-  // without a code. http::default_error_response() is the default.
+  // Replaces the error table by `table(const request&, std::error_code, args...)`, which returns a response. The code
+  // is that of the error, or of the exception: not_enough_memory for std::bad_alloc, state_not_recoverable for
+  // exceptions without a code. http::default_error_response() is the default.
   template <class F, class... Args>
   void set_error_table(F&& table, Args&&... args) {
     if constexpr (detail::check_error_table<F, Args...>()) {

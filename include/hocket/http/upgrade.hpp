@@ -15,9 +15,7 @@ class stored_upgrade final : public upgrade_function {
   template <class... Given>
   explicit stored_upgrade(Given&&... given) : function_(std::in_place, std::forward<Given>(given)...) {}
 
-  task<result<void>> run(upgraded_stream&& connection) override {
-    return function_(std::move(connection));
-  }
+  task<result<void>> run(upgraded_stream&& connection) override { return function_(std::move(connection)); }
 
  private:
   Function function_;
@@ -39,8 +37,8 @@ response upgrade(std::string_view protocol, F&& run, Args&&... args) {
                 "its arguments, which are stored by value, and returns hocket::task<hocket::result<void>>");
   if constexpr (is_callable) {
     using call = typename detail::stored_function_for<parameters, F, Args...>::type;
-    return detail::with_upgrade(protocol, std::make_unique<detail::stored_upgrade<call>>(
-                                              std::forward<F>(run), std::forward<Args>(args)...));
+    return detail::with_upgrade(
+        protocol, std::make_unique<detail::stored_upgrade<call>>(std::forward<F>(run), std::forward<Args>(args)...));
   } else {
     return response();
   }

@@ -54,6 +54,8 @@ class made_request final : public hocket::http::detail::request_origin {
 };
 
 // A request line and Host.
-inline std::string get(std::string_view target) { return "GET " + std::string(target) + " HTTP/1.1\nHost: example.org"; }
+inline std::string get(std::string_view target) {
+  return "GET " + std::string(target) + " HTTP/1.1\nHost: example.org";
+}
 
 }  // namespace hocket_test

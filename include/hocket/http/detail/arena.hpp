@@ -1,7 +1,7 @@
 // Memory of a request: decoded texts and objects of its handlers, freed at once at its end.
 //
-// The arena allocates nothing until the first use, and then blocks of frame memory, which a thread caches. A text larger
-// than a block gets a block of its own.
+// The arena allocates nothing until the first use, and then blocks of frame memory, which a thread caches. A text
+// larger than a block gets a block of its own.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>

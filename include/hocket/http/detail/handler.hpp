@@ -1,8 +1,8 @@
 // The steps of a route: the functions before the handler, the handler, and the functions after it.
 //
 // A route has one object for each step, which all connections share as a const object. A step is *plain*, a task or a
-// fiber. A plain step is called in the turn of the connection's coroutine. A task and a fiber are awaited by start(). The
-// task of a fiber spawns the fiber and joins it.
+// fiber. A plain step is called in the turn of the connection's coroutine. A task and a fiber are awaited by start().
+// The task of a fiber spawns the fiber and joins it.
 //
 // Errors and exceptions of the user's function leave call() and start() unchanged. The route table turns them into
 // responses (route_table.hpp).

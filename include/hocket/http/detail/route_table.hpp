@@ -3,8 +3,8 @@
 // # Two phases
 //
 // A router builds the table. freeze() then computes the chain of each route: the before steps of its groups, the outer
-// group first, and the after steps in reverse order. From then on the table is const, and all connections share it. So a
-// step that is added to a group also applies to routes that were added before.
+// group first, and the after steps in reverse order. From then on the table is const, and all connections share it. So
+// a step that is added to a group also applies to routes that were added before.
 //
 // # A request
 //
@@ -19,15 +19,15 @@
 //
 // # Errors
 //
-// An error or exception of a step becomes a response by the error table. An error of an after step replaces the response,
-// and the next after step gets the new one. If the error table throws, the response is an empty 500. A kill and the
-// cancellation of the connection's coroutine are not caught.
+// An error or exception of a step becomes a response by the error table. An error of an after step replaces the
+// response, and the next after step gets the new one. If the error table throws, the response is an empty 500. A kill
+// and the cancellation of the connection's coroutine are not caught.
 #pragma once
+#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/http/detail/handler.hpp>
 #include <hocket/http/detail/path_tree.hpp>
 #include <hocket/http/request.hpp>
 #include <hocket/http/route_options.hpp>
-#include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -114,10 +114,12 @@ class route_table : public hocket::detail::from_memory_source {
   response response_of(const request& rq, std::error_code error) const noexcept;
 
  private:
-  static std::span<const before_step* const> before_of(const request& rq) noexcept;
+  using steps = std::span<const before_step* const>;
+
   std::span<const after_step* const> after_of(const request& rq) const noexcept;
+  static std::error_code call_before(steps& next, request& rq, std::optional<response>& answer);
+  static task<std::error_code> run_before(steps next, request& rq, std::optional<response>& answer);
   static task<result<response>> start_handler(const route& found, request& rq);
-  result<response> call_steps(const route& found, request& rq) const;
   response without_route(const request& rq) const noexcept;
   response respond_without_route(const request& rq) const;
   response run_after_now(request& rq, response answer) const;
@@ -132,8 +134,8 @@ class route_table : public hocket::detail::from_memory_source {
 };
 
 // The error code of the exception that is being handled: the code of a std::system_error, not_enough_memory for
-// std::bad_alloc, hocket::errc::cancelled for hocket::cancelled, state_not_recoverable for others. Rethrows a kill, and a
-// `cancelled` of a coroutine that was asked to stop.
+// std::bad_alloc, hocket::errc::cancelled for hocket::cancelled, state_not_recoverable for others. Rethrows a kill, and
+// a `cancelled` of a coroutine that was asked to stop.
 std::error_code error_of_exception();
 
 }}}}  // namespace hocket::http::detail

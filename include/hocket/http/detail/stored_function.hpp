@@ -1,7 +1,7 @@
 // A function of the user with its arguments, which is called behind parameters that the library gives.
 //
-// The function and its arguments are stored as spawn stores them: by value, std::ref marks a reference, and a literal is
-// converted to the parameter's type (core/spawn/detail/call_parameters.hpp).
+// The function and its arguments are stored as spawn stores them: by value, std::ref marks a reference, and a literal
+// is converted to the parameter's type (core/spawn/detail/call_parameters.hpp).
 //
 // If the call makes a temporary of an argument, then the task that the function returns refers to a temporary that ends
 // with the call. Prevented by start(): a coroutine makes the call and awaits the task in one expression.
@@ -86,9 +86,7 @@ template <class Parameters, class F, class... Args>
 inline constexpr bool is_callable_const = false;
 template <class... P, class F, class... Args>
 inline constexpr bool is_callable_const<given_first<P...>, F, Args...> =
-    requires(const std::decay_t<F>& f, P... p, const std::decay_t<Args>&... args) {
-      f(static_cast<P>(p)..., args...);
-    };
+    requires(const std::decay_t<F>& f, P... p, const std::decay_t<Args>&... args) { f(static_cast<P>(p)..., args...); };
 template <class Parameters, class F, class... Args>
 inline constexpr bool is_callable_once = false;
 template <class... P, class F, class... Args>
@@ -101,8 +99,8 @@ struct stored_function_for;
 template <class... P, class F, class... Args>
 struct stored_function_for<given_first<P...>, F, Args...> {
   using call = hocket::detail::stored_call_of<std::decay_t<F>, P..., Args...>;
-  using type = typename stored_function_of<std::decay_t<F>,
-                                           typename tuple_tail<sizeof...(P), typename call::types>::type>::type;
+  using type =
+      typename stored_function_of<std::decay_t<F>, typename tuple_tail<sizeof...(P), typename call::types>::type>::type;
   static constexpr bool leaves_temporaries = sizeof...(Args) != 0 && call::may_leave_temporaries;
 };
 

@@ -157,8 +157,7 @@ struct parameters_of_step<step<T, P...>> {
 
 // Whether a const F can be called as the step, with such arguments.
 template <class Step, class F, class... Given>
-inline constexpr bool is_callable_as_step =
-    is_callable_const<typename parameters_of_step<Step>::type, F, Given...>;
+inline constexpr bool is_callable_as_step = is_callable_const<typename parameters_of_step<Step>::type, F, Given...>;
 
 template <class Step, class F, class... Given>
 struct stored_call_of_step : stored_function_for<typename parameters_of_step<Step>::type, F, Given...> {

@@ -138,10 +138,11 @@ TEST_CASE("a function of a writer may return a plain task, and its captures live
   auto value = std::make_shared<int>(7);
   const std::weak_ptr<int> observed = value;
   {
-    http::response answer = http::stream_body("text/plain", 100, [value = std::move(value)](http::body_writer&) -> task<> {
-      CHECK(*value == 7);
-      co_return;
-    });
+    http::response answer =
+        http::stream_body("text/plain", 100, [value = std::move(value)](http::body_writer&) -> task<> {
+          CHECK(*value == 7);
+          co_return;
+        });
     CHECK(body_of(answer).size() == 100);
     no_writer writer;
     CHECK(sync_wait(body_of(answer).function().write(writer.get())).has_value());
@@ -151,7 +152,8 @@ TEST_CASE("a function of a writer may return a plain task, and its captures live
 }
 
 TEST_CASE("an upgrade is a 101 with its protocol and its function") {
-  http::response answer = http::upgrade("echo", [](http::upgraded_stream, int) -> task<result<void>> { co_return {}; }, 7);
+  http::response answer =
+      http::upgrade("echo", [](http::upgraded_stream, int) -> task<result<void>> { co_return {}; }, 7);
   CHECK(answer.status() == http::status::switching_protocols);
   CHECK(answer.header("Upgrade") == "echo");
   CHECK(body_of(answer).type() == kind::upgrade);

@@ -32,18 +32,44 @@ void check_refused(F&& change, http::response& answer) {
 }
 
 // CR, LF and NUL at the begin, in the middle and at the end, alone and as pairs; other control characters.
-const std::vector<std::string> bad_values = {
-    "\r",           "\n",        "\r\n",       "\0"s,         "a\r\nSet-Cookie: x=1", "a\nb",     "a\rb",
-    "a\0b"s,        "ends\r",    "ends\n",     "ends\0"s,     "\r\n\r\n<html>",       "\x01",     "a\x0b" "b",
-    "a\x0c" "b",    "a\x1b" "b", "a\x7f" "b",  "tab\tis fine\x08"};
-const std::vector<std::string> bad_names = {
-    "",     " ",     "A B",    "A:",   ":",      "A\r",    "A\n",     "A\0"s,   "\r\nA", "A\r\nB: c",
-    "A\tB", "A\"B\"", "(A)",    "A/B",  "A,B",    "A;B",    "A=B",     "A@B",    "[A]",   "A\x80",
-    "\xc3\xa4"};
-const std::vector<std::string> server_fields = {
-    "Content-Length", "content-length", "CONTENT-LENGTH", "Transfer-Encoding", "transfer-encoding", "Connection",
-    "connection",     "Keep-Alive",     "Date",           "dAtE",              "Upgrade",           "Trailer",
-    "Proxy-Connection"};
+const std::vector<std::string> bad_values = {"\r",
+                                             "\n",
+                                             "\r\n",
+                                             "\0"s,
+                                             "a\r\nSet-Cookie: x=1",
+                                             "a\nb",
+                                             "a\rb",
+                                             "a\0b"s,
+                                             "ends\r",
+                                             "ends\n",
+                                             "ends\0"s,
+                                             "\r\n\r\n<html>",
+                                             "\x01",
+                                             "a\x0b"
+                                             "b",
+                                             "a\x0c"
+                                             "b",
+                                             "a\x1b"
+                                             "b",
+                                             "a\x7f"
+                                             "b",
+                                             "tab\tis fine\x08"};
+const std::vector<std::string> bad_names = {"",     " ",     "A B",       "A:",   ":",      "A\r",   "A\n",
+                                            "A\0"s, "\r\nA", "A\r\nB: c", "A\tB", "A\"B\"", "(A)",   "A/B",
+                                            "A,B",  "A;B",   "A=B",       "A@B",  "[A]",    "A\x80", "\xc3\xa4"};
+const std::vector<std::string> server_fields = {"Content-Length",
+                                                "content-length",
+                                                "CONTENT-LENGTH",
+                                                "Transfer-Encoding",
+                                                "transfer-encoding",
+                                                "Connection",
+                                                "connection",
+                                                "Keep-Alive",
+                                                "Date",
+                                                "dAtE",
+                                                "Upgrade",
+                                                "Trailer",
+                                                "Proxy-Connection"};
 
 }  // namespace
 
@@ -174,16 +200,21 @@ TEST_CASE("a redirect has a target and a status of its class") {
   CHECK(answer.header("Location") == "/users/7?a=b#c");
   CHECK(http::redirect("https://example.org/", http::status::moved_permanently).status() ==
         http::status::moved_permanently);
-  for (const auto status : {http::status::ok, http::status::bad_request, static_cast<http::status>(299),
-                            static_cast<http::status>(400)})
+  for (const auto status :
+       {http::status::ok, http::status::bad_request, static_cast<http::status>(299), static_cast<http::status>(400)})
     CHECK_THROWS_AS(static_cast<void>(http::redirect("/", status)), std::system_error);
 }
 
 TEST_CASE("cookies have secure attributes by default, and those of their options") {
   http::response answer;
   answer.set_cookie("s", "1");
-  answer.set_cookie("t", "a=b/c", {.path = "/a", .domain = "example.org", .max_age = 0, .secure = false,
-                                   .http_only = false, .same_site = http::same_site::unset});
+  answer.set_cookie("t", "a=b/c",
+                    {.path = "/a",
+                     .domain = "example.org",
+                     .max_age = 0,
+                     .secure = false,
+                     .http_only = false,
+                     .same_site = http::same_site::unset});
   answer.set_cookie("u", "", {.path = "", .max_age = 60, .same_site = http::same_site::strict});
   answer.set_cookie("v", "2", {.same_site = http::same_site::none});
   CHECK(lines_of(answer) ==
@@ -223,7 +254,11 @@ TEST_CASE("a protocol of an upgrade with control characters is refused") {
 
 TEST_CASE("changes of a temporary response give a response to return") {
   const auto made = [] {
-    return http::text("x").set_status(http::status::created).set("A", "1").append("B", "2").set_cookie("c", "3")
+    return http::text("x")
+        .set_status(http::status::created)
+        .set("A", "1")
+        .append("B", "2")
+        .set_cookie("c", "3")
         .close_connection();
   };
   const http::response answer = made();

@@ -97,16 +97,15 @@ TEST_CASE("each field of the server is there only if the context asks for it") {
   CHECK(head_of(answer, {}) == "HTTP/1.1 200 OK\r\n\r\n");
   CHECK(head_of(answer, {.connection = connection_field::keep_alive}) ==
         "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\n\r\n");
-  CHECK(head_of(answer, {.connection = connection_field::upgrade}) ==
-        "HTTP/1.1 200 OK\r\nConnection: Upgrade\r\n\r\n");
+  CHECK(head_of(answer, {.connection = connection_field::upgrade}) == "HTTP/1.1 200 OK\r\nConnection: Upgrade\r\n\r\n");
   CHECK(head_of(answer, {.body = {.end = body_end::chunked}}) ==
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
   CHECK(head_of(answer, {.body = {.end = body_end::close}}) == "HTTP/1.1 200 OK\r\n\r\n");
 }
 
 TEST_CASE("a content length of any size is written in full") {
-  for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{1} << 32,
-                                     std::numeric_limits<std::uint64_t>::max()}) {
+  for (const std::uint64_t length :
+       {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{1} << 32, std::numeric_limits<std::uint64_t>::max()}) {
     CHECK(head_of(http::response(), {.body = {.end = body_end::length, .length = length}}) ==
           "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n");
   }
@@ -126,10 +125,10 @@ TEST_CASE("the largest head fits the memory that it is written to") {
   http::response answer(http::status::network_authentication_required);
   answer.set("N", std::string(5000, 'v'));
   const std::string date(29, 'd');
-  const std::string head = head_of(answer, {.date = date,
-                                            .connection = connection_field::keep_alive,
-                                            .body = {.end = body_end::length,
-                                                     .length = std::numeric_limits<std::uint64_t>::max()}});
+  const std::string head =
+      head_of(answer, {.date = date,
+                       .connection = connection_field::keep_alive,
+                       .body = {.end = body_end::length, .length = std::numeric_limits<std::uint64_t>::max()}});
   CHECK(head.size() == std::string_view("HTTP/1.1 511 Network Authentication Required\r\n").size() + 5005 +
                            std::string_view("Date: \r\n").size() + 29 +
                            std::string_view("Content-Length: 18446744073709551615\r\n").size() +

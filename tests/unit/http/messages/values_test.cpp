@@ -84,9 +84,25 @@ void check_boundaries() {
     CHECK(parse("-1") == failure(http::errc::bad_request));
     CHECK(parse("-0") == failure(http::errc::bad_request));
   }
-  constexpr std::array<std::string_view, 19> no_numbers{
-      "",  " ",   "+1", " 1",      "1 ",    "1x",  "x1",                   "0x1",                   "1.0", "1e1", "--1",
-      "-", "1,0", "١",  "1\0"sv, "1\n",    "true", "99999999999999999999", "-99999999999999999999"};
+  constexpr std::array<std::string_view, 19> no_numbers{"",
+                                                        " ",
+                                                        "+1",
+                                                        " 1",
+                                                        "1 ",
+                                                        "1x",
+                                                        "x1",
+                                                        "0x1",
+                                                        "1.0",
+                                                        "1e1",
+                                                        "--1",
+                                                        "-",
+                                                        "1,0",
+                                                        "١",
+                                                        "1\0"sv,
+                                                        "1\n",
+                                                        "true",
+                                                        "99999999999999999999",
+                                                        "-99999999999999999999"};
   for (const std::string_view text : no_numbers) {
     CAPTURE(text);
     CHECK(parse(text) == failure(http::errc::bad_request));

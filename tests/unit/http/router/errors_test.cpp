@@ -123,9 +123,8 @@ TEST_CASE("an error of a step before the handler is the response") {
   b.before([](http::request&) -> std::optional<http::response> {
     throw std::system_error(make_error_code(http::errc::forbidden));
   });
-  c.before([](http::request&) -> task<result<std::optional<http::response>>> {
-    co_return failure(http::errc::forbidden);
-  });
+  c.before(
+      [](http::request&) -> task<result<std::optional<http::response>>> { co_return failure(http::errc::forbidden); });
   d.before([](http::request&) -> task<> {
     throw std::system_error(make_error_code(http::errc::forbidden));
     co_return;
@@ -245,8 +244,8 @@ http::response respond_in_time(const served& all, const char* target, duration l
 
 TEST_CASE("a handler's deadline ends its waits, and is a 504 unless the handler handles it") {
   http::router routes;
-  for (const auto& [prefix, limit] : {std::pair{"/short", duration(50ms)}, std::pair{"/long", duration(1s)},
-                                      std::pair{"/none", duration::max()}}) {
+  for (const auto& [prefix, limit] :
+       {std::pair{"/short", duration(50ms)}, std::pair{"/long", duration(1s)}, std::pair{"/none", duration::max()}}) {
     http::router_group group = routes.group(prefix);
     group.get("/throws", {.within = limit}, wait_for, duration(200ms));
     group.get("/returns", {.within = limit}, wait_as_result, duration(200ms));

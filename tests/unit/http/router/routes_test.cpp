@@ -52,9 +52,8 @@ TEST_CASE("handlers get the request and their stored arguments") {
   routes.get("/hello", hello);
   routes.get("/lambda", [](http::request&) { return http::text("lambda"); });
   routes.get("/say", say, "a literal");
-  routes.get("/capture", [text = std::make_shared<std::string>("captured")](http::request&) {
-    return http::text(*text);
-  });
+  routes.get("/capture",
+             [text = std::make_shared<std::string>("captured")](http::request&) { return http::text(*text); });
   const served all(std::move(routes));
   CHECK(all.text("GET", "/users/7") == "user 7");
   CHECK(db.users == 1);
@@ -293,8 +292,8 @@ TEST_CASE("a second route for the same requests is refused by a text that names 
         "hocket: a route of method::other at /cache matches the same requests as a route of method::other at /cache");
   CHECK(text_of_conflict(routes, http::method::get, "/users/me") == "no conflict");
   http::router_group users = routes.group("/users");
-  CHECK_THROWS_WITH_AS(users.get("/{x}", hello),
-                       "hocket: GET /users/{x} matches the same requests as GET /users/{id}", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(users.get("/{x}", hello), "hocket: GET /users/{x} matches the same requests as GET /users/{id}",
+                       std::invalid_argument);
   const served all(std::move(routes));
   CHECK(all.status("GET", "/users/1") == 200);
   CHECK(all.status("GET", "/static") == 200);

@@ -42,9 +42,7 @@ class served {
     return static_cast<int>(respond(method, target).status());
   }
   // Of a handler that answers with a text that it owns.
-  std::string text(std::string_view method, std::string_view target) const {
-    return text_of(respond(method, target));
-  }
+  std::string text(std::string_view method, std::string_view target) const { return text_of(respond(method, target)); }
 
  private:
   std::unique_ptr<const hocket::http::detail::route_table> table_;

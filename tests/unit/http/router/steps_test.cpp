@@ -70,8 +70,8 @@ std::string trace_of(const served& all, trace& log, std::string_view method, std
   log.text.clear();
   made_request made(std::string(method) + " " + std::string(target) + " HTTP/1.1\nHost: a");
   all.table().find(*made);
-  const http::response rs = all.table().is_plain(*made) && !awaited ? all.table().respond_now(*made)
-                                                                    : sync_wait(all.table().respond(*made));
+  const http::response rs =
+      all.table().is_plain(*made) && !awaited ? all.table().respond_now(*made) : sync_wait(all.table().respond(*made));
   std::string text = log.text + text_of(rs);
   return text;
 }

@@ -55,12 +55,13 @@ http::response report(http::request& rq) {
 TEST_CASE("a handler in a fiber awaits at any depth, and uses its request") {
   http::router routes;
   routes.get("/report", {.run = http::in_fiber}, report);
-  routes.get("/argument", {.run = http::in_fiber},
-             [](http::request&, const std::string& text) {
-               await(sleep_for(10ms)).value();
-               return http::text(text);
-             },
-             "an argument");
+  routes.get(
+      "/argument", {.run = http::in_fiber},
+      [](http::request&, const std::string& text) {
+        await(sleep_for(10ms)).value();
+        return http::text(text);
+      },
+      "an argument");
   const served all(std::move(routes));
   CHECK(text_of(respond_in_time(all, "/report?n=4")) == "10 for /report");
   CHECK(text_of(respond_in_time(all, "/argument")) == "an argument");
@@ -76,9 +77,8 @@ TEST_CASE("a handler in a fiber fails and throws like any other") {
     await(sleep_for(10ms)).value();
     throw std::runtime_error("a secret");
   });
-  routes.get("/code", {.run = http::in_fiber}, [](http::request&) -> http::response {
-    throw std::system_error(make_error_code(http::errc::forbidden));
-  });
+  routes.get("/code", {.run = http::in_fiber},
+             [](http::request&) -> http::response { throw std::system_error(make_error_code(http::errc::forbidden)); });
   const served all(std::move(routes));
   CHECK(respond_in_time(all, "/fails").status() == http::status::conflict);
   CHECK(respond_in_time(all, "/throws").status() == http::status::internal_server_error);

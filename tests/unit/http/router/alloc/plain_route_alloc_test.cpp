@@ -52,7 +52,8 @@ TEST_CASE("each failing allocation of a request gives a response") {
   http::router routes;
   routes.before([](http::request& rq) { rq.emplace<std::string>(100, 's'); });
   routes.get("/task/{x}", hello_later);
-  routes.get("/plain/{x}", [](http::request& rq) { return http::text(std::string(200, 'x') + *rq.path<std::string>("x")); });
+  routes.get("/plain/{x}",
+             [](http::request& rq) { return http::text(std::string(200, 'x') + *rq.path<std::string>("x")); });
   const served all(std::move(routes));
   for (const char* target : {"/task/%41", "/plain/%41"}) {
     for (std::size_t nth = 1; nth != 20; ++nth) {
