@@ -3,6 +3,7 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/http/access_log.hpp>
 #include <hocket/http/body_writer.hpp>
 #include <hocket/http/request_body.hpp>
 #include <hocket/http/server.hpp>
