@@ -3,18 +3,6 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
-void field_table::append(const field_entry& entry) noexcept {
-  const std::size_t index = size_++;
-  entries_[index] = entry;
-  entries_[index].next = 0;
-  if (entry.known == known_field::unknown) return;
-  const auto field = static_cast<std::size_t>(entry.known);
-  if (has(entry.known)) entries_[last_[field]].next = static_cast<std::uint8_t>(index);
-  else first_[field] = static_cast<std::uint8_t>(index);
-  last_[field] = static_cast<std::uint8_t>(index);
-  present_ |= bit_of(entry.known);
-}
-
 std::size_t field_table::find(std::string_view name) const noexcept {
   const known_field field = find_known_field(name);
   return field == known_field::unknown ? scan(0, name) : find(field);

@@ -186,79 +186,106 @@ auto request_head::reader::read_phase() noexcept -> step {
 }
 
 // The common case: the whole head is there, and it is shorter than a line may be, so no limit of bytes can be exceeded.
-// This reader accepts nothing that the machine refuses, and refuses nothing: if it returns false, the machine decides.
-// `last` is the position of an LF, which is in no class of characters. So no scan needs another bound.
+// This reader accepts nothing that the machine refuses, and refuses nothing: if a step returns a null pointer, the
+// machine decides. `last` is the position of an LF, which is in no class of characters. So no scan needs another bound.
+// Each step gets the first byte that is not read, and returns the next one.
 struct request_head::fast_reader {
   request_head& head;
-  const char* next;
   const char* last;
 
-  bool read_request_line() noexcept;
-  bool read_field() noexcept;
-  bool read(const head_limits& limits) noexcept;
-  // Whether the two bytes are a line end that is not behind `last`.
-  bool read_line_end() noexcept {
-    if (next >= last || next[0] != '\r' || next[1] != '\n') return false;
-    next += 2;
-    return true;
-  }
+  const char* read(const char* next, const head_limits& limits) noexcept;
+  const char* read_request_line(const char* next) noexcept;
+  const char* read_method(const char* next) noexcept;
+  const char* read_target(const char* next) noexcept;
+  const char* read_field(const char* next) noexcept;
+  // Whether two bytes are a line end that is not behind `last`.
+  bool is_line_end(const char* next) const noexcept { return next < last && next[0] == '\r' && next[1] == '\n'; }
 };
 
-bool request_head::fast_reader::read_request_line() noexcept {
+const char* request_head::fast_reader::read_method(const char* next) noexcept {
   const char* const begin = next;
-  next = skip_to_end(token_char, next);
-  if (*next != ' ' || next == begin || next - begin > longest_method) return false;
   head.method_offset_ = 0;
+  if (last - next > 4 && std::memcmp(next, "GET ", 4) == 0) {
+    head.method_size_ = 3;
+    head.method_ = http::method::get;
+    return next + 4;
+  }
+  next = skip_to_end(token_char, next);
+  if (*next != ' ' || next == begin || next - begin > longest_method) return nullptr;
   head.method_size_ = static_cast<std::uint16_t>(next - begin);
   head.method_ = find_method({begin, head.method_size_});
-  const char* const target = ++next;
-  next = skip_to_end(target_char, next);
-  if (*next != ' ' || next == target || last - next < 10) return false;
-  head.target_size_ = static_cast<std::uint16_t>(next - target);
-  if (std::memcmp(next + 1, "HTTP/1.1", 8) != 0) return false;
-  head.minor_version_ = 1;
-  next += 9;
-  return read_line_end() && !parse_target(head.method_, head.target(), head.parts_).is_set();
+  return next + 1;
 }
 
-bool request_head::fast_reader::read_field() noexcept {
+const char* request_head::fast_reader::read_target(const char* next) noexcept {
+  const char* const begin = next;
+  target_parts& parts = head.parts_;
+  if (*next == '/' && head.method_ != http::method::connect) {
+    next = skip_to_end(plain_path_char, next);
+    parts = {};
+    parts.path = {begin, static_cast<std::size_t>(next - begin)};
+    if (*next == '?') {
+      const char* const query = ++next;
+      next = skip_to_end(target_char, next);
+      parts.query = {query, static_cast<std::size_t>(next - query)};
+      parts.has_query = true;
+    }
+  }
+  const bool is_done = *next == ' ' && next != begin;
+  if (!is_done) next = skip_to_end(target_char, next);
+  if (*next != ' ') return nullptr;
+  head.target_size_ = static_cast<std::uint16_t>(next - begin);
+  return is_done || !parse_target(head.method_, head.target(), parts).is_set() ? next : nullptr;
+}
+
+const char* request_head::fast_reader::read_request_line(const char* next) noexcept {
+  next = read_method(next);
+  if (next) next = read_target(next);
+  if (!next || last - next < 10 || std::memcmp(next, " HTTP/1.1\r\n", 11) != 0) return nullptr;
+  head.minor_version_ = 1;
+  return next + 11;
+}
+
+const char* request_head::fast_reader::read_field(const char* next) noexcept {
   const char* const name = next;
   next = skip_to_end(token_char, next);
-  if (*next != ':' || next == name) return false;
+  if (*next != ':' || next == name) return nullptr;
   const auto name_size = static_cast<std::size_t>(next - name);
   next = skip_value(next + 1, last);
-  const char* const value_end = next;
-  if (!read_line_end()) return false;
-  head.line_begin_ = static_cast<std::uint32_t>(name - head.begin_);
-  head.append_field(name, name_size, value_end);
-  return true;
+  if (!is_line_end(next)) return nullptr;
+  head.append_field(name, name_size, next);
+  return next + 2;
 }
 
-bool request_head::fast_reader::read(const head_limits& limits) noexcept {
-  if (!read_request_line()) return false;
-  while (!read_line_end()) {
-    if (next > last || head.fields_.size() >= limits.fields || head.fields_.is_full() || !read_field()) return false;
+const char* request_head::fast_reader::read(const char* next, const head_limits& limits) noexcept {
+  next = read_request_line(next);
+  const std::size_t most_fields = std::min<std::size_t>(limits.fields, field_table::max_fields);
+  while (next && !is_line_end(next)) {
+    if (next > last || head.fields_.size() >= most_fields) return nullptr;
+    next = read_field(next);
   }
+  return next ? next + 2 : nullptr;
+}
+
+bool request_head::parse_at_once(std::string_view bytes, const head_limits& limits) noexcept {
+  const std::size_t longest = std::min<std::uint32_t>(std::min(limits.line, limits.head), 0xffff);
+  const std::size_t size = std::min(bytes.size(), longest);
+  const std::size_t last = bytes.substr(0, size).rfind('\n');
+  if (last == bytes.npos) return false;
+  fast_reader input{*this, begin_ + last};
+  const char* const end = input.read(begin_, limits);
+  if (!end) {
+    fields_.clear();
+    return false;
+  }
+  position_ = static_cast<std::uint32_t>(end - begin_);
+  phase_ = phase::end;
   return true;
 }
 
 auto request_head::parse(std::string_view bytes, const head_limits& limits) noexcept -> outcome {
   if (begin_ != bytes.data()) rebase(bytes.data());
-  if (phase_ == phase::begin) {
-    const std::size_t size =
-        std::min<std::size_t>(std::min(bytes.size(), std::size_t{0xffff}), std::min(limits.line, limits.head));
-    const std::size_t last = bytes.substr(0, size).rfind('\n');
-    if (last != bytes.npos) {
-      fast_reader input{*this, begin_, begin_ + last};
-      if (input.read(limits)) {
-        position_ = static_cast<std::uint32_t>(input.next - begin_);
-        phase_ = phase::end;
-        return finish();
-      }
-      fields_.clear();
-      line_begin_ = 0;
-    }
-  }
+  if (phase_ == phase::begin && parse_at_once(bytes, limits)) return finish();
   return run(bytes, limits);
 }
 

@@ -1,3 +1,5 @@
+#include "byte_scan.hpp"
+
 #include <hocket/http/detail/target.hpp>
 #include <hocket/http/detail/tokens.hpp>
 
@@ -88,9 +90,12 @@ refusal parse_absolute(method of_method, std::string_view target, target_parts& 
 }
 
 bool is_port(std::string_view text) noexcept {
-  if (text.size() > 5 || !all_are_in(digit_char, text)) return false;
+  if (text.size() > 5) return false;
   unsigned port = 0;
-  for (const char digit : text) port = port * 10 + static_cast<unsigned>(digit - '0');
+  for (const char digit : text) {
+    if (!is_in(digit_char, digit)) return false;
+    port = port * 10 + static_cast<unsigned>(digit - '0');
+  }
   return port <= 0xffff;
 }
 
@@ -108,10 +113,14 @@ std::size_t size_of_host(std::string_view text) noexcept {
     const std::size_t end = text.find(']');
     return end != text.npos && is_ip_v6(text.substr(1, end - 1)) ? end + 1 : text.npos;
   }
-  std::size_t size = 0;
-  bool has_percent = false;
-  for (; size != text.size() && is_in(host_char, text[size]); ++size) has_percent |= text[size] == '%';
-  return has_percent && !has_good_percent_signs(text.substr(0, size)) ? text.npos : size;
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const char* next = skip(host_char, begin, end);
+  while (next != end && *next == '%') {  // seldom
+    if (end - next < 3 || !is_in(hex_char, next[1]) || !is_in(hex_char, next[2])) return text.npos;
+    next = skip(host_char, next + 3, end);
+  }
+  return static_cast<std::size_t>(next - begin);
 }
 
 }  // namespace

@@ -105,8 +105,9 @@ int quality_of(std::string_view parameters) noexcept {
 
 bool is_entity_tag(std::string_view text) noexcept {
   if (text.starts_with("W/")) text.remove_prefix(2);
-  return text.size() >= 2 && text.front() == '"' && text.back() == '"' &&
-         all_are_in(etag_char, text.substr(1, text.size() - 2));
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return false;
+  const std::string_view opaque = text.substr(1, text.size() - 2);
+  return all_are_in(value_char, opaque) && opaque.find_first_of("\" \t") == opaque.npos;
 }
 
 }}}}  // namespace hocket::http::detail

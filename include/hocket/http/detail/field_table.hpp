@@ -57,9 +57,21 @@ class field_table {
   // For the parser.
   void clear() noexcept { size_ = 0, present_ = 0; }
   void set_begin(const char* begin) noexcept { begin_ = begin; }
-  void append(const field_entry& entry) noexcept;  // not full
+  // The table is not full. `next` of the entry is 0.
+  void append(const field_entry& entry) noexcept {
+    const std::size_t index = size_++;
+    entries_[index] = entry;
+    if (entry.known != known_field::unknown) link(entry.known, static_cast<std::uint8_t>(index));
+  }
 
  private:
+  void link(known_field known, std::uint8_t index) noexcept {
+    const auto field = static_cast<std::size_t>(known);
+    if (has(known)) entries_[last_[field]].next = index;
+    else first_[field] = index;
+    last_[field] = index;
+    present_ |= bit_of(known);
+  }
   std::size_t scan(std::size_t index, std::string_view name) const noexcept;
 
   const char* begin_ = nullptr;

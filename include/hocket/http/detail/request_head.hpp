@@ -78,6 +78,7 @@ class request_head {
   struct reader;
   struct fast_reader;
 
+  bool parse_at_once(std::string_view bytes, const head_limits& limits) noexcept;
   outcome run(std::string_view bytes, const head_limits& limits) noexcept;
   void append_field(const char* name, std::size_t name_size, const char* value_end) noexcept;
   outcome refuse(status code, const char* section) noexcept;

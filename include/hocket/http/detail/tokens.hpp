@@ -10,14 +10,14 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 // Bits of a character.
 enum char_class : std::uint8_t {
-  token_char = 1,   // RFC 9110, 5.6.2: tchar
-  value_char = 2,   // HTAB, SP, VCHAR, obs-text
-  target_char = 4,  // VCHAR without `"`, `#`, `<` and `>`
-  host_char = 8,    // unreserved, sub-delims and the percent sign (RFC 3986, 3.2.2)
-  digit_char = 16,  // 0 to 9
-  hex_char = 32,    // 0 to 9, a to f, A to F
-  unreserved = 64,  // RFC 3986, 2.3
-  etag_char = 128,  // RFC 9110, 8.8.3: etagc
+  token_char = 1,         // RFC 9110, 5.6.2: tchar
+  value_char = 2,         // HTAB, SP, VCHAR, obs-text
+  target_char = 4,        // VCHAR without `"`, `#`, `<` and `>`
+  host_char = 8,          // unreserved, sub-delims and the percent sign (RFC 3986, 3.2.2)
+  digit_char = 16,        // 0 to 9
+  hex_char = 32,          // 0 to 9, a to f, A to F
+  unreserved = 64,        // RFC 3986, 2.3
+  plain_path_char = 128,  // target_char without `%`, `.`, `?` and `\`: needs no closer look in a path
 };
 
 constexpr bool is_among(char c, std::string_view set) noexcept {
@@ -34,11 +34,11 @@ constexpr std::uint8_t classes_of(unsigned char byte) noexcept {
   if (is_alphanumeric || is_among(c, "!#$%&'*+-.^_`|~")) classes |= token_char;
   if (is_visible || byte >= 0x80 || c == ' ' || c == '\t') classes |= value_char;
   if (is_visible && !is_among(c, "\"#<>")) classes |= target_char;
-  if (is_alphanumeric || is_among(c, "-._~!$&'()*+,;=%")) classes |= host_char;
+  if (is_alphanumeric || is_among(c, "-._~!$&'()*+,;=")) classes |= host_char;
   if (is_digit) classes |= digit_char;
   if (is_digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')) classes |= hex_char;
   if (is_alphanumeric || is_among(c, "-._~")) classes |= unreserved;
-  if ((is_visible && c != '"') || byte >= 0x80) classes |= etag_char;
+  if (is_visible && !is_among(c, "\"#<>%.?\\")) classes |= plain_path_char;
   return static_cast<std::uint8_t>(classes);
 }
 constexpr std::array<std::uint8_t, 256> make_char_classes() noexcept {
