@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 using namespace hocket;
 using namespace std::chrono_literals;
@@ -36,10 +35,10 @@ task<result<http::response>> add_user(http::request& rq, user_pool& pool) {
   const std::string name(co_await or_return(rq.form("name")));
   if (name.empty() || name.size() > 100) co_return failure(http::errc::unprocessable_content);
   auto lent = co_await or_return(within(1s, pool.acquire()));
-  const pg::rows made = co_await or_return(
+  const pg::rows created = co_await or_return(
       within(1s, lent->query("insert into http_users(name) values ($1) returning id, to_json(http_users)::text", name)));
-  http::response answer = http::json(std::string(PQgetvalue(made.get(), 0, 1)));
-  answer.set_status(http::status::created).set("Location", std::string("/users/") + PQgetvalue(made.get(), 0, 0));
+  http::response answer = http::json(std::string(PQgetvalue(created.get(), 0, 1)));
+  answer.set_status(http::status::created).set("Location", std::string("/users/") + PQgetvalue(created.get(), 0, 0));
   co_return answer;
 }
 
@@ -74,20 +73,20 @@ task<result<void>> make_table(user_pool& pool) {
 
 // --- a client that checks the service
 
-task<result<std::string>> ask(socket_address where, std::string_view line, std::string_view body) {
+task<result<std::string>> ask(socket_address where, std::string line, std::string body) {
   auto peer = co_await or_return(within(3s, tcp::connect(where)));
-  const std::string request = std::string(line) + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Key: open\r\n" +
+  const std::string request = line + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Key: open\r\n" +
                               "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: " +
-                              std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
+                              std::to_string(body.size()) + "\r\n\r\n" + body;
   co_await or_return(peer.write_all(request));
   co_return co_await within(3s, read_all(peer));
 }
 
 task<result<bool>> check(socket_address where) {
-  const std::string made = co_await or_return(ask(where, "POST /users", "name=J%C3%BCrgen"));
-  const std::size_t at = made.find("Location: ");
-  if (!made.starts_with("HTTP/1.1 201") || at == made.npos) co_return false;
-  const std::string line = "GET " + made.substr(at + 10, made.find("\r\n", at) - at - 10);
+  const std::string created = co_await or_return(ask(where, "POST /users", "name=J%C3%BCrgen"));
+  const std::size_t at = created.find("Location: ");
+  if (!created.starts_with("HTTP/1.1 201") || at == created.npos) co_return false;
+  const std::string line = "GET " + created.substr(at + 10, created.find("\r\n", at) - at - 10);
   const std::string found = co_await or_return(ask(where, line, ""));
   const std::string missing = co_await or_return(ask(where, "GET /users/0", ""));
   const std::string malformed = co_await or_return(ask(where, "GET /users/x", ""));
@@ -102,7 +101,7 @@ int main(int argc, char** argv) {
   signal_set ends{SIGTERM, SIGINT};
   runtime rt;
   user_pool pool(rt, pg::connector(database), {.limit = 8, .max_idle = 60s, .name = "users"});
-  if (const auto made = sync_wait(spawn(rt, make_table, std::ref(pool))); !made) return 1;
+  if (const auto created = sync_wait(spawn(rt, make_table, std::ref(pool))); !created) return 1;
   auto server = http::serve(rt, argc > 1 ? argv[1] : "127.0.0.1:0", {.name = "users"}, make_routes(pool)).value();
   if (argc > 1) return server.run_until(ends, {.drain = 10s}).remaining == 0 ? 0 : 1;
   const auto right = sync_wait(spawn(rt, check, server.local_address()));

@@ -128,8 +128,8 @@ opened_file::kind kind_of(unsigned mode) noexcept {
 
 int read_state(opened_file& opened) noexcept {
   struct statx state{};
-  constexpr unsigned wanted = STATX_TYPE | STATX_SIZE | STATX_MTIME;
-  if (::statx(opened.fd.native_handle(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, wanted, &state) != 0) return errno;
+  constexpr unsigned requested = STATX_TYPE | STATX_SIZE | STATX_MTIME;
+  if (::statx(opened.fd.native_handle(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, requested, &state) != 0) return errno;
   opened.type = kind_of(state.stx_mode);
   opened.size = state.stx_size;
   opened.modified_ns = state.stx_mtime.tv_sec * std::int64_t{1'000'000'000} + state.stx_mtime.tv_nsec;

@@ -1,7 +1,6 @@
 #include <hocket/base/seam/per_process.hpp>
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/runtime/blocking_pool.hpp>
-#include <hocket/runtime/runtime.hpp>
 
 #include "runtime/runtime_metrics.hpp"
 
@@ -71,14 +70,15 @@ constinit per_process<process_metrics> metrics_of_process;
 
 }  // namespace
 
-runtime_metrics::runtime_metrics(const runtime& subject, const char* name) noexcept
-    : subject_(subject), name_(name ? name : ""), source_(*this) {}
+runtime_metrics::runtime_metrics(const void* subject, reader read, const char* name) noexcept
+    : subject_(subject), read_(read), name_(name ? name : ""), source_(*this) {}
 
 void runtime_metrics::report_metrics(metric_visitor& to) const {
   const metric_label label{"runtime", name_};
-  const runtime_counts counts = subject_.counts();
-  to.add_count(figures::workers, {label}, subject_.workers());
-  to.add_count(figures::coroutines, {label}, subject_.live());
+  const runtime_numbers numbers = read_(subject_);
+  const runtime_counts& counts = numbers.counts;
+  to.add_count(figures::workers, {label}, numbers.workers);
+  to.add_count(figures::coroutines, {label}, numbers.coroutines);
   to.add_count(figures::ready, {label}, counts.ready);
   to.add_count(figures::frames, {label}, counts.frames);
   to.add(figures::timer_lag, {label}, std::chrono::duration<double>(counts.max_timer_lag).count());

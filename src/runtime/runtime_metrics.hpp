@@ -1,21 +1,28 @@
 // The metrics of a runtime, and those of the process that no runtime owns.
 #pragma once
 #include <hocket/base/metrics.hpp>
+#include <hocket/runtime/detail/runtime_options.hpp>
+#include <cstddef>
 
-namespace hocket { inline namespace HOCKET_ABI {
+namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-class runtime;
-
-namespace detail {
+// The numbers of a runtime.
+struct runtime_numbers {
+  std::size_t workers;
+  std::size_t coroutines;
+  runtime_counts counts;
+};
 
 class runtime_metrics {
  public:
-  // Both outlive the object.
-  runtime_metrics(const runtime& subject, const char* name) noexcept;
+  // `subject` and the text outlive the object. `read` is called by any thread.
+  using reader = runtime_numbers (*)(const void* subject) noexcept;
+  runtime_metrics(const void* subject, reader read, const char* name) noexcept;
   void report_metrics(metric_visitor& to) const;
 
  private:
-  const runtime& subject_;
+  const void* const subject_;
+  const reader read_;
   const char* const name_;
   metric_source source_;
 };
@@ -23,6 +30,4 @@ class runtime_metrics {
 // Lists the metrics of the process's blocking pool and of the memory of frames. Further calls do nothing.
 void list_process_metrics() noexcept;
 
-}  // namespace detail
-
-}}  // namespace hocket
+}}}  // namespace hocket::detail

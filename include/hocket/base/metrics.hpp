@@ -23,6 +23,7 @@
 // Thread safety. Any thread. report_metrics() is called by any thread, one call at a time in the process.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
@@ -42,12 +43,14 @@ struct metric {
   const char* help;
   metric_kind kind;
 };
+static_assert(detail::owns_nothing<metric>);
 
 // Distinguishes the values of a metric. The name is of letters, digits and underscores, the value any UTF-8 text.
 struct metric_label {
   std::string_view name;
   std::string_view value;
 };
+static_assert(detail::owns_nothing<metric_label>);
 
 // Gets the values of a report.
 class metric_visitor {

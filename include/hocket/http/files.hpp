@@ -10,7 +10,7 @@
 // ETag are sent, and If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range and If-Range are heeded: 304,
 // 412, 206 with at most 5 ranges, 416. A HEAD request gets the same fields.
 //
-// The disk. A file whose name and bytes are in the system's cache is served by the worker. Otherwise it is opened and
+// The disk. If the name and the bytes of a file are in the system's cache, the worker serves it. Otherwise it is opened and
 // read on a thread of the blocking pool, so that a slow disk delays no other connection.
 //
 // # files

@@ -34,7 +34,7 @@ class file_reader {
   const_buffer block() const noexcept { return {memory_.get(), filled_}; }
 
  private:
-  std::size_t wanted() const noexcept;
+  std::size_t max_count() const noexcept;
   void advance(std::size_t count) noexcept;
 
   const int fd_;

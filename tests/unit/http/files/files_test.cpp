@@ -194,10 +194,10 @@ TEST_CASE("a precompressed sibling is sent to a client that accepts it, with the
 TEST_CASE("HEAD has the fields of GET, other methods are 405, and Cache-Control is an option") {
   site files({.cache_control = "public, max-age=60"});
   const shown_answer head = files.ask("HEAD", "/static/a.txt");
-  const shown_answer got = files.get("/static/a.txt");
+  const shown_answer shown = files.get("/static/a.txt");
   CHECK(head.status == status::ok);
   for (const char* name : {"Content-Type", "ETag", "Last-Modified", "Cache-Control", "Accept-Ranges"})
-    CHECK(head.field(name) == got.field(name));
+    CHECK(head.field(name) == shown.field(name));
   CHECK(head.field("Cache-Control") == "public, max-age=60");
   for (const char* method : {"POST", "PUT", "DELETE", "PATCH"}) {
     const shown_answer answer = files.ask(method, "/static/a.txt");
