@@ -5,14 +5,14 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 void* arena::allocate(std::size_t bytes) {
   const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
-  if (size <= left_) {
-    left_ -= size;
+  if (size <= free_bytes_) {
+    free_bytes_ -= size;
     return std::exchange(free_, free_ + size);
   }
   if (size > block_size / 4) return add_block(size);  // the newest block stays in use
   char* const memory = add_block(block_size);
   free_ = memory + size;
-  left_ = block_size - size;
+  free_bytes_ = block_size - size;
   return memory;
 }
 
@@ -27,7 +27,7 @@ void arena::clear() noexcept {
   while (last_) {
     const cleanup newest = *last_;
     last_ = newest.previous;
-    newest.destroy(newest.object);
+    newest.run(newest.object);
   }
   while (blocks_) {
     block* const first = blocks_;
@@ -35,7 +35,7 @@ void arena::clear() noexcept {
     hocket::detail::release_frame(first, first->size);
   }
   free_ = nullptr;
-  left_ = 0;
+  free_bytes_ = 0;
 }
 
 }}}}  // namespace hocket::http::detail

@@ -1,9 +1,9 @@
 #include <hocket/base/fatal.hpp>
-#include <hocket/http/detail/route_table.hpp>
 #include <hocket/http/detail/tokens.hpp>
 #include <hocket/http/percent.hpp>
 #include <hocket/http/request.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
@@ -57,9 +57,9 @@ std::string_view request::join_lines(std::size_t first, std::string_view separat
 }
 
 result<std::optional<std::string_view>> request::path_text(std::string_view name) const {
-  const std::size_t index = route_ ? route_->find_parameter(name) : detail::route::no_parameter;
-  if (index == detail::route::no_parameter) return failure(errc::internal_server_error);
-  return std::optional(decode_path(match_.values[index]));
+  const auto found = std::find(parameters_.begin(), parameters_.end(), name);
+  if (found == parameters_.end()) return failure(errc::internal_server_error);
+  return std::optional(decode_path(match_.values[static_cast<std::size_t>(found - parameters_.begin())]));
 }
 
 result<std::optional<std::string_view>> request::query_text(std::string_view name) const {

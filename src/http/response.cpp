@@ -1,6 +1,5 @@
 #include <hocket/http/detail/tokens.hpp>
 #include <hocket/http/response.hpp>
-#include <hocket/http/upgrade.hpp>
 
 #include <algorithm>
 #include <array>
@@ -137,15 +136,6 @@ response with_function(std::string_view content_type, std::optional<std::uint64_
   response answer;
   answer.append("Content-Type", content_type);
   response_access::body(answer).set_function(std::move(function), size);
-  return answer;
-}
-
-response with_upgrade(std::string_view protocol, std::unique_ptr<upgrade_function> function) {
-  if (protocol.empty()) refuse("hocket: an upgrade names its protocol");
-  check_value(protocol);
-  response answer(status::switching_protocols);
-  response_access::append_field(answer, "Upgrade", protocol);
-  response_access::body(answer).set_upgrade(std::move(function));
   return answer;
 }
 

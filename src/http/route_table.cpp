@@ -1,6 +1,6 @@
 #include <hocket/coro/timeout_task.hpp>
 #include <hocket/http/detail/route_table.hpp>
-#include <hocket/http/router.hpp>
+#include <hocket/http/error_response.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -29,11 +29,6 @@ bool all_are_plain(const Steps& steps) noexcept {
 }  // namespace
 
 // --- building
-
-std::size_t route::find_parameter(std::string_view name) const noexcept {
-  const auto found = std::find(parameters_.begin(), parameters_.end(), name);
-  return found == parameters_.end() ? no_parameter : static_cast<std::size_t>(found - parameters_.begin());
-}
 
 void route::freeze() {
   before_.clear();
@@ -92,21 +87,23 @@ const route* route_table::find(request& rq) const noexcept {
   const bool has_path = !rq.raw_path().empty();  // CONNECT has none
   const outcome found = has_path ? tree_.find(rq.method(), rq.raw_path(), match) : outcome::not_implemented;
   request_access::outcome(rq) = found;
-  return request_access::found_route(rq) = found == outcome::found ? routes_[match.route].get() : nullptr;
+  const route* const matched = found == outcome::found ? routes_[match.route].get() : nullptr;
+  request_access::set_route(rq, matched, matched ? matched->parameters_ : std::span<const std::string_view>{});
+  return matched;
 }
 
 bool route_table::is_plain(const request& rq) const noexcept {
-  const route* const found = request_access::found_route(rq);
+  const route* const found = request_access::matched_route(rq);
   return found ? found->is_plain_ : has_plain_own_after_;
 }
 
 bool route_table::is_plain_refusal(const request& rq) const noexcept {
-  const route* const found = request_access::found_route(rq);
+  const route* const found = request_access::matched_route(rq);
   return found ? found->has_plain_after_ : has_plain_own_after_;
 }
 
 std::span<const after_step* const> route_table::after_of(const request& rq) const noexcept {
-  const route* const found = request_access::found_route(rq);
+  const route* const found = request_access::matched_route(rq);
   return found ? found->after_ : own_after_;
 }
 
@@ -174,7 +171,7 @@ task<std::error_code> route_table::run_before(steps next, request& rq, std::opti
 
 // All steps are plain.
 response route_table::respond_now(request& rq) const {
-  const route* const found = request_access::found_route(rq);
+  const route* const found = request_access::matched_route(rq);
   if (!found) return run_after_now(rq, without_route(rq));
   std::optional<response> early;
   std::error_code error;
@@ -199,7 +196,7 @@ task<result<response>> route_table::start_handler(const route& found, request& r
 
 // One coroutine for the whole chain, if only the handler is a task.
 task<response> route_table::respond(request& rq) const {
-  const route* const found = request_access::found_route(rq);
+  const route* const found = request_access::matched_route(rq);
   std::optional<response> answer;
   std::error_code error;
   try {
@@ -213,15 +210,15 @@ task<response> route_table::respond(request& rq) const {
         error = co_await std::move(running);
       }
       if (!error && !answer) {
-        result<response> made = failure(errc::internal_server_error);
+        result<response> handled = failure(errc::internal_server_error);
         if (found->handler_->is_plain()) {
-          made = found->handler_->call(rq);
+          handled = found->handler_->call(rq);
         } else {
           task<result<response>> running = start_handler(*found, rq);
-          made = co_await std::move(running);
+          handled = co_await std::move(running);
         }
-        if (!made) error = made.error();
-        else answer.emplace(*std::move(made));
+        if (!handled) error = handled.error();
+        else answer.emplace(*std::move(handled));
       }
     }
   } catch (...) {

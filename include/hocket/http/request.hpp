@@ -30,6 +30,7 @@
 #include <concepts>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
@@ -229,7 +230,8 @@ class request {
   const detail::request_head* head_;
   std::string_view body_{};
   request_body* stream_ = nullptr;
-  const detail::route* route_ = nullptr;  // null: none matches
+  const detail::route* route_ = nullptr;            // null: none matches
+  std::span<const std::string_view> parameters_{};  // the names of the route's parameters
   detail::path_tree::match match_{};
   detail::path_tree::outcome outcome_ = detail::path_tree::outcome::not_found;
   object_slot* objects_ = nullptr;
@@ -243,17 +245,20 @@ namespace detail {
 
 // For the connection and the route table.
 struct request_access {
-  static const request_head* head(const request& of) noexcept { return of.head_; }
-  static void set_body(request& of, std::string_view whole) noexcept { of.body_ = whole; }
-  static void set_stream(request& of, request_body& stream) noexcept { of.stream_ = &stream; }
-  static arena& memory(request& of) noexcept { return of.arena_; }
+  static const request_head* head(const request& rq) noexcept { return rq.head_; }
+  static void set_body(request& rq, std::string_view whole) noexcept { rq.body_ = whole; }
+  static void set_stream(request& rq, request_body& stream) noexcept { rq.stream_ = &stream; }
+  static arena& memory(request& rq) noexcept { return rq.arena_; }
   // Written by route_table::find().
-  static const route*& found_route(request& of) noexcept { return of.route_; }
-  static const route* found_route(const request& of) noexcept { return of.route_; }
-  static path_tree::match& match(request& of) noexcept { return of.match_; }
-  static const path_tree::match& match(const request& of) noexcept { return of.match_; }
-  static path_tree::outcome& outcome(request& of) noexcept { return of.outcome_; }
-  static path_tree::outcome outcome(const request& of) noexcept { return of.outcome_; }
+  static void set_route(request& rq, const route* matched, std::span<const std::string_view> parameters) noexcept {
+    rq.route_ = matched;
+    rq.parameters_ = parameters;
+  }
+  static const route* matched_route(const request& rq) noexcept { return rq.route_; }
+  static path_tree::match& match(request& rq) noexcept { return rq.match_; }
+  static const path_tree::match& match(const request& rq) noexcept { return rq.match_; }
+  static path_tree::outcome& outcome(request& rq) noexcept { return rq.outcome_; }
+  static path_tree::outcome outcome(const request& rq) noexcept { return rq.outcome_; }
 };
 
 }  // namespace detail

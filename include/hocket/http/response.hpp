@@ -104,16 +104,16 @@ namespace detail {
 
 // For the connection, and for functions that make responses.
 struct response_access {
-  static response_body& body(response& of) noexcept { return of.body_; }
-  static const response_body& body(const response& of) noexcept { return of.body_; }
-  static const field_buffer& fields(const response& of) noexcept { return of.fields_; }
+  static response_body& body(response& answer) noexcept { return answer.body_; }
+  static const response_body& body(const response& answer) noexcept { return answer.body_; }
+  static const field_buffer& fields(const response& answer) noexcept { return answer.fields_; }
   // `lines` are whole lines that are known to be valid.
-  static void append_lines(response& of, std::string_view lines) { of.fields_.append_lines(lines); }
+  static void append_lines(response& answer, std::string_view lines) { answer.fields_.append_lines(lines); }
   // `name` and `value` are known to be valid.
-  static void append_field(response& of, std::string_view name, std::string_view value) {
-    of.fields_.append_line(name, value);
+  static void append_field(response& answer, std::string_view name, std::string_view value) {
+    answer.fields_.append_line(name, value);
   }
-  static void set_error(response& of, std::error_code error) noexcept { of.error_ = error; }
+  static void set_error(response& answer, std::error_code error) noexcept { answer.error_ = error; }
 };
 
 template <class T>
@@ -150,17 +150,19 @@ std::unique_ptr<body_function> store_body_function(F&& write, Args&&... args) {
 
 }  // namespace detail
 
-// Text with Content-Type text/plain, text/html or application/json. Each throws std::bad_alloc.
+// Text with Content-Type text/plain. Throws std::bad_alloc.
 inline response text(std::string_view body) { return detail::viewed(detail::text_line, body); }
 template <detail::string_object T>
 response text(T&& body) {
   return detail::owned(detail::text_line, std::string(std::forward<T>(body)));
 }
+// The same with text/html.
 inline response html(std::string_view body) { return detail::viewed(detail::html_line, body); }
 template <detail::string_object T>
 response html(T&& body) {
   return detail::owned(detail::html_line, std::string(std::forward<T>(body)));
 }
+// The same with application/json.
 inline response json(std::string_view body) { return detail::viewed(detail::json_line, body); }
 template <detail::string_object T>
 response json(T&& body) {

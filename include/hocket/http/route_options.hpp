@@ -27,7 +27,7 @@ class run_in_fiber {
 // The handler runs as a fiber: any function that it calls may wait by await().
 inline constexpr run_in_fiber in_fiber{nullptr};
 
-// Options of a route whose handler is a plain function or returns a task.
+// Options of a route with a plain function or a function that returns a task as its handler.
 struct route_options {
   body_kind body = whole;
   // The limit of a body in bytes; a larger body is answered with 413. 0: the server's limit.
@@ -38,7 +38,7 @@ struct route_options {
 };
 static_assert(hocket::detail::owns_nothing<route_options>);
 
-// Options of a route whose handler runs as a fiber.
+// Options of a route with a handler that runs as a fiber.
 struct fiber_route_options {
   run_in_fiber run;
   body_kind body = whole;

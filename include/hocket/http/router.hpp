@@ -43,6 +43,7 @@
 #pragma once
 #include <hocket/http/detail/route_table.hpp>
 #include <hocket/http/detail/stored_step.hpp>
+#include <hocket/http/error_response.hpp>
 #include <hocket/http/route_options.hpp>
 #include <concepts>
 #include <string_view>
@@ -111,8 +112,8 @@ constexpr bool check_after() {
 template <class Function>
 class stored_error_table final : public error_table {
  public:
-  template <class... Given>
-  explicit stored_error_table(Given&&... given) : function_(std::in_place, std::forward<Given>(given)...) {}
+  template <class... Args>
+  explicit stored_error_table(Args&&... args) : function_(std::in_place, std::forward<Args>(args)...) {}
   response make(const request& rq, std::error_code error) const override { return function_(rq, error); }
 
  private:
@@ -288,8 +289,8 @@ class router : public router_group {
   void set_error_table(F&& table, Args&&... args) {
     if constexpr (detail::check_error_table<F, Args...>()) {
       using call = detail::stored_function_for<detail::given_first<const request&, std::error_code>, F, Args...>;
-      using made = detail::stored_error_table<typename call::type>;
-      set_table(std::make_unique<made>(std::forward<F>(table), std::forward<Args>(args)...));
+      using stored = detail::stored_error_table<typename call::type>;
+      set_table(std::make_unique<stored>(std::forward<F>(table), std::forward<Args>(args)...));
     }
   }
 
@@ -300,9 +301,6 @@ class router : public router_group {
 
   std::unique_ptr<detail::route_table> owned_;
 };
-
-// The default error table, for tables that change a part of it.
-response default_error_response(std::error_code error);
 
 namespace detail {
 

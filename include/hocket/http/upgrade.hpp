@@ -12,8 +12,8 @@ response with_upgrade(std::string_view protocol, std::unique_ptr<upgrade_functio
 template <class Function>
 class stored_upgrade final : public upgrade_function {
  public:
-  template <class... Given>
-  explicit stored_upgrade(Given&&... given) : function_(std::in_place, std::forward<Given>(given)...) {}
+  template <class... Stored>
+  explicit stored_upgrade(Stored&&... stored) : function_(std::in_place, std::forward<Stored>(stored)...) {}
 
   task<result<void>> run(upgraded_stream&& connection) override { return function_(std::move(connection)); }
 

@@ -33,7 +33,7 @@ class arena {
     } else {
       auto* const link = static_cast<cleanup*>(allocate(sizeof(cleanup)));
       T& object = *::new (allocate(sizeof(T))) T(std::forward<Args>(args)...);
-      last_ = ::new (link) cleanup{last_, &object, [](void* made) noexcept { static_cast<T*>(made)->~T(); }};
+      last_ = ::new (link) cleanup{last_, &object, [](void* memory) noexcept { static_cast<T*>(memory)->~T(); }};
       return object;
     }
   }
@@ -49,13 +49,13 @@ class arena {
   struct cleanup {
     cleanup* previous;
     void* object;
-    void (*destroy)(void* object) noexcept;
+    void (*run)(void* object) noexcept;
   };
   char* add_block(std::size_t bytes);
 
   block* blocks_ = nullptr;
   char* free_ = nullptr;  // in the newest block of block_size
-  std::size_t left_ = 0;
+  std::size_t free_bytes_ = 0;
   cleanup* last_ = nullptr;
 };
 

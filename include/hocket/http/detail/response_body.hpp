@@ -92,8 +92,8 @@ class response_body {
 template <class Function, bool leaves_temporaries>
 class stored_body_function final : public body_function {
  public:
-  template <class... Given>
-  explicit stored_body_function(Given&&... given) : function_(std::in_place, std::forward<Given>(given)...) {}
+  template <class... Stored>
+  explicit stored_body_function(Stored&&... stored) : function_(std::in_place, std::forward<Stored>(stored)...) {}
 
   task<result<void>> write(body_writer& to) override {
     using returned = std::invoke_result_t<Function&, body_writer&>;

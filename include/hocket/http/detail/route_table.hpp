@@ -53,15 +53,11 @@ struct group_node : hocket::detail::from_memory_source {
 // A handler with its chain.
 class route : public hocket::detail::from_memory_source {
  public:
-  static constexpr std::size_t no_parameter = static_cast<std::size_t>(-1);
-
   route(const group_node& group, std::string pattern, const route_settings& settings, std::unique_ptr<handler> function)
       : group_(group), pattern_(std::move(pattern)), settings_(settings), handler_(std::move(function)) {}
 
   const std::string& pattern() const noexcept { return pattern_; }
   const route_settings& settings() const noexcept { return settings_; }
-  // The index of a parameter of the pattern; no_parameter if it has none of this name.
-  std::size_t find_parameter(std::string_view name) const noexcept;
 
  private:
   friend class route_table;

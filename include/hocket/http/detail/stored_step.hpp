@@ -42,9 +42,9 @@ class plain_step;
 template <class T, class... P, class Function>
 class plain_step<step<T, P...>, Function> final : public step<T, P...> {
  public:
-  template <class... Given>
-  explicit plain_step(Given&&... given)
-      : step<T, P...>(step_kind::plain), function_(std::in_place, std::forward<Given>(given)...) {}
+  template <class... Args>
+  explicit plain_step(Args&&... args)
+      : step<T, P...>(step_kind::plain), function_(std::in_place, std::forward<Args>(args)...) {}
 
   result<T> call(P... parameters) const override {
     return result_of_call<T>([&]() -> decltype(auto) { return function_(parameters...); });
@@ -60,9 +60,9 @@ class task_step;
 template <class T, class... P, class Function, bool leaves_temporaries>
 class task_step<step<T, P...>, Function, leaves_temporaries> final : public step<T, P...> {
  public:
-  template <class... Given>
-  explicit task_step(Given&&... given)
-      : step<T, P...>(step_kind::task), function_(std::in_place, std::forward<Given>(given)...) {}
+  template <class... Args>
+  explicit task_step(Args&&... args)
+      : step<T, P...>(step_kind::task), function_(std::in_place, std::forward<Args>(args)...) {}
 
   result<T> call(P...) const override { report_wrong_step(); }
   task<result<T>> start(P... parameters) const override {
@@ -108,9 +108,9 @@ class fiber_step;
 template <class T, class... P, class Function>
 class fiber_step<step<T, P...>, Function> final : public step<T, P...> {
  public:
-  template <class... Given>
-  explicit fiber_step(const spawn_options& options, Given&&... given)
-      : step<T, P...>(step_kind::fiber), options_(options), function_(std::in_place, std::forward<Given>(given)...) {}
+  template <class... Args>
+  explicit fiber_step(const spawn_options& options, Args&&... args)
+      : step<T, P...>(step_kind::fiber), options_(options), function_(std::in_place, std::forward<Args>(args)...) {}
 
   result<T> call(P...) const override { report_wrong_step(); }
   task<result<T>> start(P... parameters) const override {
@@ -156,34 +156,34 @@ struct parameters_of_step<step<T, P...>> {
 };
 
 // Whether a const F can be called as the step, with such arguments.
-template <class Step, class F, class... Given>
-inline constexpr bool is_callable_as_step = is_callable_const<typename parameters_of_step<Step>::type, F, Given...>;
+template <class Step, class F, class... Args>
+inline constexpr bool is_callable_as_step = is_callable_const<typename parameters_of_step<Step>::type, F, Args...>;
 
-template <class Step, class F, class... Given>
-struct stored_call_of_step : stored_function_for<typename parameters_of_step<Step>::type, F, Given...> {
-  using function = typename stored_function_for<typename parameters_of_step<Step>::type, F, Given...>::type;
+template <class Step, class F, class... Args>
+struct stored_call_of_step : stored_function_for<typename parameters_of_step<Step>::type, F, Args...> {
+  using function = typename stored_function_for<typename parameters_of_step<Step>::type, F, Args...>::type;
   using returned = typename parameters_of_step<Step>::template returned<function>;
   static constexpr bool is_plain = is_result_of_step<returned, typename Step::value_type>;
   static constexpr bool is_task = is_task_of_step<returned, typename Step::value_type>;
 };
 
-template <class Step, class F, class... Given>
-std::unique_ptr<Step> make_step(F&& function, Given&&... given) {
-  using call = stored_call_of_step<Step, F, Given...>;
+template <class Step, class F, class... Args>
+std::unique_ptr<Step> make_step(F&& function, Args&&... args) {
+  using call = stored_call_of_step<Step, F, Args...>;
   if constexpr (call::is_plain) {
     return std::make_unique<plain_step<Step, typename call::function>>(std::forward<F>(function),
-                                                                       std::forward<Given>(given)...);
+                                                                       std::forward<Args>(args)...);
   } else {
-    using made = task_step<Step, typename call::function, call::leaves_temporaries>;
-    return std::make_unique<made>(std::forward<F>(function), std::forward<Given>(given)...);
+    using stored = task_step<Step, typename call::function, call::leaves_temporaries>;
+    return std::make_unique<stored>(std::forward<F>(function), std::forward<Args>(args)...);
   }
 }
 
-template <class F, class... Given>
-std::unique_ptr<handler> make_fiber_handler(const spawn_options& options, F&& function, Given&&... given) {
-  using call = stored_call_of_step<handler, F, Given...>;
+template <class F, class... Args>
+std::unique_ptr<handler> make_fiber_handler(const spawn_options& options, F&& function, Args&&... args) {
+  using call = stored_call_of_step<handler, F, Args...>;
   return std::make_unique<fiber_step<handler, typename call::function>>(options, std::forward<F>(function),
-                                                                        std::forward<Given>(given)...);
+                                                                        std::forward<Args>(args)...);
 }
 
 }}}}  // namespace hocket::http::detail

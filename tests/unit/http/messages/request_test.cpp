@@ -17,8 +17,8 @@ using namespace hocket_test;
 using namespace std::literals;
 
 TEST_CASE("a request has the parts of its head") {
-  made_request made("POST /a%20b/c?x=1&y=2 HTTP/1.0\nHost: example.org:80\nX-One: 1", "body");
-  const http::request& rq = *made;
+  made_request holder("POST /a%20b/c?x=1&y=2 HTTP/1.0\nHost: example.org:80\nX-One: 1", "body");
+  const http::request& rq = *holder;
   CHECK(rq.method() == http::method::post);
   CHECK(rq.method_name() == "POST");
   CHECK(rq.target() == "/a%20b/c?x=1&y=2");
@@ -33,19 +33,19 @@ TEST_CASE("a request has the parts of its head") {
   CHECK(rq.client() == rq.peer());
   CHECK(rq.scheme() == "http");
   CHECK_FALSE(rq.is_draining());
-  made.draining = true;
+  holder.draining = true;
   CHECK(rq.is_draining());
 }
 
 TEST_CASE("a method without a name of ours has its text") {
-  made_request made("PURGE /a HTTP/1.1\nHost: a");
-  CHECK(made->method() == http::method::other);
-  CHECK(made->method_name() == "PURGE");
+  made_request holder("PURGE /a HTTP/1.1\nHost: a");
+  CHECK(holder->method() == http::method::other);
+  CHECK(holder->method_name() == "PURGE");
 }
 
 TEST_CASE("a request without a head has only its peer") {
-  made_request made;
-  const http::request& rq = *made;
+  made_request holder;
+  const http::request& rq = *holder;
   CHECK(rq.method() == http::method::other);
   CHECK(rq.method_name().empty());
   CHECK(rq.target().empty());
@@ -66,43 +66,43 @@ TEST_CASE("a request without a head has only its peer") {
 }
 
 TEST_CASE("an absolute target replaces Host") {
-  made_request made("GET http://other.example/a?b HTTP/1.1\nHost: example.org");
-  CHECK(made->host() == "other.example");
-  CHECK(made->path() == "/a");
-  CHECK(made->raw_query() == "b");
+  made_request holder("GET http://other.example/a?b HTTP/1.1\nHost: example.org");
+  CHECK(holder->host() == "other.example");
+  CHECK(holder->path() == "/a");
+  CHECK(holder->raw_query() == "b");
 }
 
 TEST_CASE("lines of one name are joined by commas, those of Cookie by semicolons") {
-  made_request made(
+  made_request holder(
       "GET / HTTP/1.1\nHost: a\nX-List: 1\nCookie: a=1\nAccept: text/html\nx-list: 2, 3\nCOOKIE: b=2\nAccept:\n"
       "X-LIST: 4");
-  CHECK(made->header("X-List") == "1, 2, 3, 4");
-  CHECK(made->header("Cookie") == "a=1; b=2");
-  CHECK(made->header("accept") == "text/html, ");
-  CHECK(made->header("X-Lis") == std::nullopt);
-  CHECK(made->header("") == std::nullopt);
+  CHECK(holder->header("X-List") == "1, 2, 3, 4");
+  CHECK(holder->header("Cookie") == "a=1; b=2");
+  CHECK(holder->header("accept") == "text/html, ");
+  CHECK(holder->header("X-Lis") == std::nullopt);
+  CHECK(holder->header("") == std::nullopt);
 }
 
 TEST_CASE("a single line is a view of the head") {
-  made_request made("GET / HTTP/1.1\nHost: a\nX: the value");
-  const std::string_view value = made->header("X").value();
-  CHECK(value.data() >= made.bytes().data());
-  CHECK(value.data() < made.bytes().data() + made.bytes().size());
+  made_request holder("GET / HTTP/1.1\nHost: a\nX: the value");
+  const std::string_view value = holder->header("X").value();
+  CHECK(value.data() >= holder.bytes().data());
+  CHECK(value.data() < holder.bytes().data() + holder.bytes().size());
 }
 
 TEST_CASE("headers gives every line in its order") {
-  made_request made("GET / HTTP/1.1\nHost: a\nB: 1\nA: 2\nB: 3");
+  made_request holder("GET / HTTP/1.1\nHost: a\nB: 1\nA: 2\nB: 3");
   std::string text;
-  for (const auto [name, value] : made->headers()) text.append(name).append("=").append(value).append(";");
+  for (const auto [name, value] : holder->headers()) text.append(name).append("=").append(value).append(";");
   CHECK(text == "Host=a;B=1;A=2;B=3;");
-  CHECK(made->headers().size() == 4);
+  CHECK(holder->headers().size() == 4);
 }
 
 TEST_CASE("a path is decoded once, and its views live with the request") {
-  made_request made(get("/%41%2f%C3%A4?%41"));
-  const std::string_view first = made->path();
+  made_request holder(get("/%41%2f%C3%A4?%41"));
+  const std::string_view first = holder->path();
   CHECK(first == "/A/\xc3\xa4");
-  CHECK(made->path().data() == first.data());
+  CHECK(holder->path().data() == first.data());
   made_request plain(get("/plain"));
   CHECK(plain->path().data() == plain->raw_path().data());
 }
@@ -139,8 +139,8 @@ TEST_CASE("the first cookie of a name counts, without its quotes") {
   };
   for (const row& each : rows) {
     CAPTURE(each.lines);
-    made_request made("GET / HTTP/1.1\nHost: a\n" + std::string(each.lines));
-    CHECK(made->cookie(each.name) == each.value);
+    made_request holder("GET / HTTP/1.1\nHost: a\n" + std::string(each.lines));
+    CHECK(holder->cookie(each.name) == each.value);
   }
 }
 
@@ -148,8 +148,8 @@ TEST_CASE("objects of a request are found by their types") {
   struct user {
     std::string name;
   };
-  made_request made(get("/"));
-  http::request& rq = *made;
+  made_request holder(get("/"));
+  http::request& rq = *holder;
   CHECK(rq.get<user>() == nullptr);
   user& stored = rq.emplace<user>(user{"ada"});
   CHECK(rq.get<user>() == &stored);
@@ -176,10 +176,10 @@ TEST_CASE("objects of a request are destroyed with it, the last one first") {
     using noisy::noisy;
   };
   {
-    made_request made(get("/"));
-    made->emplace<noisy>(order, 'a');
-    made->emplace<other>(order, 'b');
-    made->emplace<noisy>(order, 'c');
+    made_request holder(get("/"));
+    holder->emplace<noisy>(order, 'a');
+    holder->emplace<other>(order, 'b');
+    holder->emplace<noisy>(order, 'c');
     CHECK(order.empty());
   }
   CHECK(order == "cba");
@@ -190,9 +190,9 @@ TEST_CASE("an object whose constructor throws is not destroyed") {
     failing() { throw 7; }
     ~failing() { FAIL("destroyed"); }
   };
-  made_request made(get("/"));
-  CHECK_THROWS_AS(made->emplace<failing>(), int);
-  CHECK(made->get<failing>() == nullptr);
+  made_request holder(get("/"));
+  CHECK_THROWS_AS(holder->emplace<failing>(), int);
+  CHECK(holder->get<failing>() == nullptr);
 }
 
 TEST_CASE("the arena gives aligned memory of any size, which does not overlap") {
@@ -211,6 +211,6 @@ TEST_CASE("the arena gives aligned memory of any size, which does not overlap") 
 }
 
 TEST_CASE("the stream of a body that is read whole is fatal, with the remedy") {
-  made_request made(get("/"));
-  expect_fatal([&] { static_cast<void>(made->stream()); }, "{.body = http::streamed}");
+  made_request holder(get("/"));
+  expect_fatal([&] { static_cast<void>(holder->stream()); }, "{.body = http::streamed}");
 }

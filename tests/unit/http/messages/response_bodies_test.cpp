@@ -118,8 +118,8 @@ TEST_CASE("a function of a writer is called with its stored arguments, and its e
   };
   no_writer writer;
   for (const char* text : {"succeed", "fail", "throw"}) {
-    http::response made = http::stream_body("text/plain", write, std::ref(calls), text);
-    http::response answer(std::move(made));
+    http::response holder = http::stream_body("text/plain", write, std::ref(calls), text);
+    http::response answer(std::move(holder));
     CHECK(answer.header("Content-Type") == "text/plain");
     CHECK(body_of(answer).type() == kind::function);
     CHECK(body_of(answer).size() == std::nullopt);

@@ -253,7 +253,7 @@ TEST_CASE("a protocol of an upgrade with control characters is refused") {
 }
 
 TEST_CASE("changes of a temporary response give a response to return") {
-  const auto made = [] {
+  const auto holder = [] {
     return http::text("x")
         .set_status(http::status::created)
         .set("A", "1")
@@ -261,7 +261,7 @@ TEST_CASE("changes of a temporary response give a response to return") {
         .set_cookie("c", "3")
         .close_connection();
   };
-  const http::response answer = made();
+  const http::response answer = holder();
   CHECK(answer.status() == http::status::created);
   CHECK(answer.header("A") == "1");
   CHECK(answer.header("B") == "2");

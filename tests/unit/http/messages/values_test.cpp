@@ -196,8 +196,8 @@ TEST_CASE("a form of 1 MB is decoded") {
 }
 
 TEST_CASE("query gives typed values, and a value for an absent pair") {
-  made_request made(get("/?n=42&text=x%20y&bad=4x&empty="));
-  const http::request& rq = *made;
+  made_request holder(get("/?n=42&text=x%20y&bad=4x&empty="));
+  const http::request& rq = *holder;
   CHECK(rq.query("text") == "x y"sv);
   CHECK(rq.query<std::string>("text") == "x y"s);
   CHECK(rq.query<int>("n") == 42);
@@ -214,8 +214,8 @@ TEST_CASE("query gives typed values, and a value for an absent pair") {
 }
 
 TEST_CASE("form gives typed values, and a value for an absent pair") {
-  made_request made = form_of("n=42&text=x+y", "Application/X-WWW-Form-Urlencoded; charset=utf-8");
-  const http::request& rq = *made;
+  made_request holder = form_of("n=42&text=x+y", "Application/X-WWW-Form-Urlencoded; charset=utf-8");
+  const http::request& rq = *holder;
   CHECK(rq.form("text") == "x y"sv);
   CHECK(rq.form<unsigned char>("n") == static_cast<unsigned char>(42));
   CHECK(rq.form<int>("text") == failure(http::errc::bad_request));
@@ -234,11 +234,11 @@ TEST_CASE("a body of another type is no form") {
 }
 
 TEST_CASE("a view of a query lives as long as the request") {
-  made_request made(get("/?a=%41&b=%42"));
-  const std::string_view a = *made->query("a");
-  const std::string_view b = *made->query("b");
-  static_cast<void>(made->path());
+  made_request holder(get("/?a=%41&b=%42"));
+  const std::string_view a = *holder->query("a");
+  const std::string_view b = *holder->query("b");
+  static_cast<void>(holder->path());
   CHECK(a == "A");
   CHECK(b == "B");
-  CHECK(made->query("a")->data() == a.data());
+  CHECK(holder->query("a")->data() == a.data());
 }

@@ -225,10 +225,10 @@ task<result<http::response>> wait_as_result(http::request&, duration time) {
 http::response respond_in_time(const served& all, const char* target, duration limit = 1h) {
   manual_clock time;
   loop lp({.clock = &time});
-  made_request made(get(target));
-  all.table().find(*made);
+  made_request holder(get(target));
+  all.table().find(*holder);
   auto body = [&]() -> task<http::response> {
-    task<http::response> running = all.table().respond(*made);
+    task<http::response> running = all.table().respond(*holder);
     co_return co_await std::move(running);
   };
   auto answer = spawn(lp, {.within = limit}, body);
@@ -291,11 +291,11 @@ TEST_CASE("the cancellation of the connection passes through the chain, and a ki
   for (const bool kills : {false, true}) {
     manual_clock time;
     loop lp({.clock = &time});
-    made_request made(get("/"));
-    all.table().find(*made);
+    made_request holder(get("/"));
+    all.table().find(*holder);
     bool reached = false;
     auto body = [&]() -> task<> {
-      task<http::response> running = all.table().respond(*made);
+      task<http::response> running = all.table().respond(*holder);
       static_cast<void>(co_await std::move(running));
       reached = true;
     };

@@ -107,10 +107,10 @@ TEST_CASE("a chain of plain functions needs no coroutine, any other does") {
        {row{"/plain", true, true}, row{"/task", false, true}, row{"/before/plain", false, true},
         row{"/after/plain", false, false}, row{"/steps/plain", true, true}, row{"/absent", true, true}}) {
     CAPTURE(target);
-    made_request made(get(target));
-    all.table().find(*made);
-    CHECK(all.table().is_plain(*made) == is_plain);
-    CHECK(all.table().is_plain_refusal(*made) == is_plain_refusal);
+    made_request holder(get(target));
+    all.table().find(*holder);
+    CHECK(all.table().is_plain(*holder) == is_plain);
+    CHECK(all.table().is_plain_refusal(*holder) == is_plain_refusal);
   }
 }
 
@@ -177,8 +177,8 @@ TEST_CASE("each verb adds a route of its method") {
   const served all(std::move(routes));
   for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"}) {
     CHECK(all.text(method, "/") == method);
-    made_request made(std::string(method) + " /streamed HTTP/1.1\nHost: a");
-    const auto* const found = all.table().find(*made);
+    made_request holder(std::string(method) + " /streamed HTTP/1.1\nHost: a");
+    const auto* const found = all.table().find(*holder);
     REQUIRE(found != nullptr);
     CHECK(found->settings().body == http::streamed);
     CHECK(found->settings().max_body == (method == "GET"sv ? 7 : 0));
@@ -187,8 +187,8 @@ TEST_CASE("each verb adds a route of its method") {
   }
   made_request purge("PURGE / HTTP/1.1\nHost: a");
   CHECK(text_of(all.respond(purge)) == "PURGE");
-  made_request made(get("/"));
-  CHECK(all.table().find(*made)->settings().body == http::whole);
+  made_request holder(get("/"));
+  CHECK(all.table().find(*holder)->settings().body == http::whole);
 }
 
 TEST_CASE("HEAD is answered by GET, and OPTIONS by the router, unless they have routes") {

@@ -24,19 +24,19 @@ class served {
   const hocket::http::detail::route_table& table() const noexcept { return *table_; }
 
   // Finds the route and gives the response, now if that is possible, else by the task.
-  hocket::http::response respond(made_request& made) const {
-    table_->find(*made);
-    if (!table_->is_plain(*made)) return hocket::sync_wait(table_->respond(*made));
+  hocket::http::response respond(made_request& holder) const {
+    table_->find(*holder);
+    if (!table_->is_plain(*holder)) return hocket::sync_wait(table_->respond(*holder));
     // Both ways give the same response.
-    const hocket::http::response awaited = hocket::sync_wait(table_->respond(*made));
-    hocket::http::response answer = table_->respond_now(*made);
+    const hocket::http::response awaited = hocket::sync_wait(table_->respond(*holder));
+    hocket::http::response answer = table_->respond_now(*holder);
     CHECK(awaited.status() == answer.status());
     CHECK(text_of(awaited) == text_of(answer));
     return answer;
   }
   hocket::http::response respond(std::string_view method, std::string_view target) const {
-    made_request made(std::string(method) + " " + std::string(target) + " HTTP/1.1\nHost: a");
-    return respond(made);
+    made_request holder(std::string(method) + " " + std::string(target) + " HTTP/1.1\nHost: a");
+    return respond(holder);
   }
   int status(std::string_view method, std::string_view target) const {
     return static_cast<int>(respond(method, target).status());

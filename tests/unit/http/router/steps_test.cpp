@@ -68,10 +68,10 @@ task<http::response> handle_later(http::request&, trace& log) {
 std::string trace_of(const served& all, trace& log, std::string_view method, std::string_view target,
                      bool awaited = false) {
   log.text.clear();
-  made_request made(std::string(method) + " " + std::string(target) + " HTTP/1.1\nHost: a");
-  all.table().find(*made);
-  const http::response rs =
-      all.table().is_plain(*made) && !awaited ? all.table().respond_now(*made) : sync_wait(all.table().respond(*made));
+  made_request holder(std::string(method) + " " + std::string(target) + " HTTP/1.1\nHost: a");
+  all.table().find(*holder);
+  const http::response rs = all.table().is_plain(*holder) && !awaited ? all.table().respond_now(*holder)
+                                                                      : sync_wait(all.table().respond(*holder));
   std::string text = log.text + text_of(rs);
   return text;
 }
@@ -208,8 +208,8 @@ TEST_CASE("a step stores an object that the handler reads") {
   routes.get("/", [](http::request& rq) { return http::text(rq.get<user>()->name); });
   const served all(std::move(routes));
   CHECK(all.status("GET", "/") == 401);
-  made_request made("GET / HTTP/1.1\nHost: a\nX-User: ada");
-  CHECK(text_of(all.respond(made)) == "ada");
+  made_request holder("GET / HTTP/1.1\nHost: a\nX-User: ada");
+  CHECK(text_of(all.respond(holder)) == "ada");
 }
 
 TEST_CASE("a step after the handler may replace the response") {

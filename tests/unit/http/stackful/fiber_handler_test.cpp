@@ -25,11 +25,11 @@ namespace {
 http::response respond_in_time(const served& all, const char* target, duration limit = 1h) {
   manual_clock time;
   loop lp({.clock = &time});
-  made_request made(get(target));
-  all.table().find(*made);
-  CHECK_FALSE(all.table().is_plain(*made));
+  made_request holder(get(target));
+  all.table().find(*holder);
+  CHECK_FALSE(all.table().is_plain(*holder));
   auto body = [&]() -> task<http::response> {
-    task<http::response> running = all.table().respond(*made);
+    task<http::response> running = all.table().respond(*holder);
     co_return co_await std::move(running);
   };
   auto answer = spawn(lp, {.within = limit}, body);
@@ -121,14 +121,14 @@ TEST_CASE("a fiber has ended before its connection is cancelled or killed") {
     manual_clock time;
     loop lp({.clock = &time});
     auto body = [&]() -> task<> {
-      made_request made(get("/"));
-      all.table().find(*made);
+      made_request holder(get("/"));
+      all.table().find(*holder);
       struct check {
         const bool& destroyed;
         bool& result;
         ~check() { result = destroyed; }
       } at_end{is_destroyed, was_destroyed};
-      task<http::response> running = all.table().respond(*made);
+      task<http::response> running = all.table().respond(*holder);
       static_cast<void>(co_await std::move(running));
     };
     auto connection = spawn(lp, body);
@@ -152,8 +152,8 @@ TEST_CASE("options of a fiber route reach the route") {
   routes.delete_("/", {.run = http::in_fiber}, handle);
   routes.route(http::method::trace, "/", {.run = http::in_fiber}, handle);
   const served all(std::move(routes));
-  made_request made(get("/"));
-  const auto& settings = all.table().find(*made)->settings();
+  made_request holder(get("/"));
+  const auto& settings = all.table().find(*holder)->settings();
   CHECK(settings.body == http::streamed);
   CHECK(settings.max_body == 9);
   CHECK(settings.within == 2s);
@@ -175,10 +175,10 @@ TEST_CASE("a wait of a plain handler is fatal") {
   expect_fatal(
       [&] {
         loop lp;
-        made_request made(get("/"));
-        all.table().find(*made);
+        made_request holder(get("/"));
+        all.table().find(*holder);
         auto body = [&]() -> task<> {
-          static_cast<void>(all.table().respond_now(*made));
+          static_cast<void>(all.table().respond_now(*holder));
           co_return;
         };
         static_cast<void>(spawn(lp, body));

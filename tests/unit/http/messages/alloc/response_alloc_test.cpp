@@ -17,8 +17,8 @@ TEST_CASE("a response with a viewed text and 240 bytes of fields allocates nothi
   http::detail::output to;
   to.prepare(1);  // the output's block is the connection's
   const allocation_watch watch;
-  http::response made = http::text("hello").set("X-One", "1").append("X-Two", "2");
-  http::response answer(std::move(made));
+  http::response holder = http::text("hello").set("X-One", "1").append("X-Two", "2");
+  http::response answer(std::move(holder));
   answer.set("X-Fill", std::string_view("ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
                                         "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"));
   CHECK(http::detail::response_access::fields(answer).text().size() <= http::detail::field_buffer::inline_size);
@@ -49,20 +49,20 @@ TEST_CASE("fields beyond 240 bytes take one allocation, and a failed one changes
 }
 
 TEST_CASE("what needs no decoding needs no memory") {
-  made_request made("GET /users/7 HTTP/1.1\nHost: a\nX: 1\nCookie: s=1");
+  made_request holder("GET /users/7 HTTP/1.1\nHost: a\nX: 1\nCookie: s=1");
   const allocation_watch watch;
-  CHECK(made->path() == "/users/7");
-  CHECK(made->header("X") == "1");
-  CHECK(made->cookie("s") == "1");
-  CHECK_FALSE(made->query("q").has_value());
-  CHECK(made->get<int>() == nullptr);
+  CHECK(holder->path() == "/users/7");
+  CHECK(holder->header("X") == "1");
+  CHECK(holder->cookie("s") == "1");
+  CHECK_FALSE(holder->query("q").has_value());
+  CHECK(holder->get<int>() == nullptr);
   CHECK(watch.allocations() == 0);
 }
 
 TEST_CASE("decoding reports a failed allocation, and succeeds afterwards") {
   for (const std::size_t size : {std::size_t{10}, std::size_t{5000}}) {
-    made_request made("GET /%41" + std::string(size, 'p') + "?a=%41" + std::string(size, 'q') +
-                      " HTTP/1.1\nHost: a\nX: 1\nX: 2");
+    made_request holder("GET /%41" + std::string(size, 'p') + "?a=%41" + std::string(size, 'q') +
+                        " HTTP/1.1\nHost: a\nX: 1\nX: 2");
     const auto uses = std::array{+[](http::request& rq) { static_cast<void>(rq.path()); },
                                  +[](http::request& rq) { static_cast<void>(rq.query("a")); },
                                  +[](http::request& rq) { static_cast<void>(rq.header("X")); },
@@ -71,17 +71,17 @@ TEST_CASE("decoding reports a failed allocation, and succeeds afterwards") {
       for (std::size_t nth = 1; nth != 4; ++nth) {
         const allocation_watch watch(nth);
         try {
-          use(*made);
+          use(*holder);
           if (!watch.has_failed()) break;
         } catch (const std::bad_alloc&) {
           CHECK(watch.has_failed());
         }
       }
-      use(*made);
+      use(*holder);
     }
-    CHECK(made->path().size() == size + 2);
-    CHECK(made->query("a")->size() == size + 1);
-    CHECK(made->header("X") == "1, 2");
-    CHECK(made->get<std::array<char, 5000>>() != nullptr);
+    CHECK(holder->path().size() == size + 2);
+    CHECK(holder->query("a")->size() == size + 1);
+    CHECK(holder->header("X") == "1, 2");
+    CHECK(holder->get<std::array<char, 5000>>() != nullptr);
   }
 }

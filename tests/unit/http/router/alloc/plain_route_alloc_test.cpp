@@ -29,11 +29,11 @@ TEST_CASE("finding and calling a plain handler allocates nothing") {
   });
   const served all(std::move(routes));
   for (const char* target : {"/users/7", "/number/42", "/number/x"}) {
-    made_request made(get(target));
+    made_request holder(get(target));
     const allocation_watch watch;
-    CHECK(all.table().find(*made) != nullptr);
-    CHECK(all.table().is_plain(*made));
-    const http::response answer = all.table().respond_now(*made);
+    CHECK(all.table().find(*holder) != nullptr);
+    CHECK(all.table().is_plain(*holder));
+    const http::response answer = all.table().respond_now(*holder);
     CHECK(watch.allocations() == 0);
     CHECK(answer.header("X-Calls").has_value());
   }
@@ -41,10 +41,10 @@ TEST_CASE("finding and calling a plain handler allocates nothing") {
 
 TEST_CASE("without a route a 404 allocates nothing") {
   const served all{http::router()};
-  made_request made(get("/absent"));
+  made_request holder(get("/absent"));
   const allocation_watch watch;
-  all.table().find(*made);
-  CHECK(all.table().respond_now(*made).status() == http::status::not_found);
+  all.table().find(*holder);
+  CHECK(all.table().respond_now(*holder).status() == http::status::not_found);
   CHECK(watch.allocations() == 0);
 }
 
@@ -57,13 +57,13 @@ TEST_CASE("each failing allocation of a request gives a response") {
   const served all(std::move(routes));
   for (const char* target : {"/task/%41", "/plain/%41"}) {
     for (std::size_t nth = 1; nth != 20; ++nth) {
-      made_request made(get(target));
-      all.table().find(*made);
+      made_request holder(get(target));
+      all.table().find(*holder);
       const allocation_watch watch(nth);
       int status = 0;
       try {
         const http::response answer =
-            all.table().is_plain(*made) ? all.table().respond_now(*made) : sync_wait(all.table().respond(*made));
+            all.table().is_plain(*holder) ? all.table().respond_now(*holder) : sync_wait(all.table().respond(*holder));
         status = static_cast<int>(answer.status());
       } catch (const std::bad_alloc&) {
         status = -1;  // the frame of respond() itself

@@ -4,14 +4,13 @@
 #include <hocket/core/wait/seam/unwind.hpp>
 #include <hocket/http/detail/handler.hpp>
 #include <hocket/http/errc.hpp>
-#include <hocket/http/router.hpp>
+#include <hocket/http/error_response.hpp>
 
 #include <new>
 #include <system_error>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
-// The text of a 500 says nothing: an error of the server is no business of its peers.
 response default_error_response(std::error_code error) {
   if (error == hocket::errc::deadline_exceeded)
     return text(reason_of(status::gateway_timeout)).set_status(status::gateway_timeout);
