@@ -16,7 +16,9 @@ enum class body_kind : std::uint8_t {
   whole,     // read before the handler is called: request::body()
   streamed,  // read by the handler: request::stream()
 };
+// The values of route_options::body.
 inline constexpr body_kind whole = body_kind::whole;
+// See whole.
 inline constexpr body_kind streamed = body_kind::streamed;
 
 // The type of in_fiber. It has no default, so options without `.run` are route_options.
