@@ -98,12 +98,12 @@ TEST_CASE("an exception without a code is a 500 without its text") {
        {thrown::cancellation, hocket::errc::cancelled}}};
   for (const auto& [kind, error] : rows) {
     http::router routes;
-    routes.get("/now", [kind = kind](http::request&) -> http::response {
-      throw_one(kind);
+    routes.get("/now", [which = kind](http::request&) -> http::response {
+      throw_one(which);
       return http::empty();
     });
-    routes.get("/later", [kind = kind](http::request&) -> task<http::response> {
-      throw_one(kind);
+    routes.get("/later", [which = kind](http::request&) -> task<http::response> {
+      throw_one(which);
       co_return http::empty();
     });
     const served all(std::move(routes));
