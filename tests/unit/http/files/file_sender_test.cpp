@@ -1,6 +1,7 @@
 // Sending a range of a file: cached bytes at once, others by the blocking pool, and files that change meanwhile.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/http/detail/file_sender.hpp>
+#include <hocket/io/unique_fd.hpp>
 
 #include "support/temporary_folder.hpp"
 
