@@ -10,8 +10,6 @@ namespace {
 constexpr const char* chunk_section = "RFC 9112, 7.1";
 constexpr const char* extension_section = "RFC 9112, 7.1.1";
 constexpr const char* trailer_section = "RFC 9112, 7.1.2";
-
-constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 }  // namespace
 
 bool chunked_decoder::refuse(status code, const char* section) noexcept {

@@ -33,7 +33,7 @@ result<std::string> percent_decode(std::string_view text, plus_sign plus) {
 }
 
 std::string percent_encode(std::string_view text) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
+  constexpr std::string_view hexadecimal = "0123456789ABCDEF";
   std::string encoded;
   encoded.reserve(text.size());
   for (const char c : text) {
@@ -43,8 +43,8 @@ std::string percent_encode(std::string_view text) {
     }
     const auto byte = static_cast<unsigned char>(c);
     encoded.push_back('%');
-    encoded.push_back(digits[byte >> 4]);
-    encoded.push_back(digits[byte & 15]);
+    encoded.push_back(hexadecimal[byte >> 4]);
+    encoded.push_back(hexadecimal[byte & 15]);
   }
   return encoded;
 }

@@ -140,8 +140,8 @@ auto request_head::reader::read_name() noexcept -> step {
 }
 
 auto request_head::reader::refuse_name() noexcept -> step {
-  const bool is_blank = *next == ' ' || *next == '\t';
-  if (is_blank && next == line_begin()) return refuse(head.fields_.size() == 0 ? "RFC 9112, 2.2" : "RFC 9112, 5.2");
+  if (is_blank(*next) && next == line_begin())
+    return refuse(head.fields_.size() == 0 ? "RFC 9112, 2.2" : "RFC 9112, 5.2");
   return refuse(*next == '\r' || *next == '\n' ? "RFC 9112, 2.2" : "RFC 9112, 5.1");
 }
 
@@ -307,8 +307,8 @@ auto request_head::run(std::string_view bytes, const head_limits& limits) noexce
 
 void request_head::append_field(const char* name, std::size_t name_size, const char* value_end) noexcept {
   const char* first = name + name_size + 1;
-  while (first != value_end && (*first == ' ' || *first == '\t')) ++first;
-  while (value_end != first && (value_end[-1] == ' ' || value_end[-1] == '\t')) --value_end;
+  while (first != value_end && is_blank(*first)) ++first;
+  while (value_end != first && is_blank(value_end[-1])) --value_end;
   fields_.append({.name_offset = static_cast<std::uint32_t>(name - begin_),
                   .name_size = static_cast<std::uint16_t>(name_size),
                   .value_distance = static_cast<std::uint16_t>(first - name - static_cast<std::ptrdiff_t>(name_size)),

@@ -16,7 +16,6 @@ bool equals_ignore_case(std::string_view a, std::string_view b) noexcept {
 }
 
 std::string_view trim(std::string_view text) noexcept {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;

@@ -62,6 +62,8 @@ constexpr unsigned hex_value(char digit) noexcept {
   return static_cast<unsigned>(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
 }
 constexpr char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
+// Whether the character is white space of a line: SP or HTAB.
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 // Compares ASCII letters without their case.
 bool equals_ignore_case(std::string_view a, std::string_view b) noexcept;
 // Removes SP and HTAB at both ends.
