@@ -82,7 +82,6 @@ class file_site {
  private:
   file_search search_for(const request& rq, std::string&& name) const;
   result<response> answer_with(request& rq, file_search&& found) const;
-  static response redirect_to_folder(const request& rq);
 
   unique_fd root_;
   const std::string index_, cache_control_;
@@ -118,7 +117,7 @@ file_search file_site::search_for(const request& rq, std::string&& name) const {
 }
 
 // The raw path keeps its encoding. It begins with one slash: a path with two is no name of a file.
-response file_site::redirect_to_folder(const request& rq) {
+static response redirect_to_folder(request& rq) {
   std::string target(rq.raw_path());
   target += '/';
   if (!rq.raw_query().empty()) target.append("?").append(rq.raw_query());
@@ -142,12 +141,9 @@ result<response> file_site::answer_with(request& rq, file_search&& found) const 
 
 task<result<response>> file_site::answer(request& rq) const {
   const path_tree::match& match = request_access::match(rq);
-  // Without a rest, the path is the mounted prefix itself.
-  const bool is_prefix = match.captures == 0;
-  const std::string_view rest = is_prefix ? std::string_view() : match.values[match.captures - 1];
-  std::optional<std::string> name = file_name_of(rest, dotfiles_);
+  if (match.captures == 0) co_return failure(errc::not_found);
+  std::optional<std::string> name = file_name_of(match.values[match.captures - 1], dotfiles_);
   if (!name) co_return failure(errc::not_found);
-  if (is_prefix && !rq.raw_path().ends_with('/')) co_return redirect_to_folder(rq);
   file_search search = search_for(rq, std::move(*name));
   int error = search.open(open_mode::cached);
   if (error == EAGAIN) {
@@ -199,7 +195,7 @@ task<result<response>> files::operator()(request& rq) const { return site_->answ
 
 void files::add_to(router_group& routes, std::string_view prefix) const {
   const std::string path(prefix.ends_with('/') ? prefix.substr(0, prefix.size() - 1) : prefix);
-  if (!path.empty()) routes.get(path, *this);
+  if (!path.empty()) routes.get(path, &detail::redirect_to_folder);
   routes.get(path + "/{path...}", *this);
 }
 

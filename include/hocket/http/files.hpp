@@ -79,7 +79,7 @@ class files {
   ~files();
 
   task<result<response>> operator()(request& rq) const;
-  // For mount(): routes for the prefix and for all paths below it.
+  // For mount(): routes for all paths below the prefix. The prefix itself is redirected to the prefix with a slash.
   void add_to(router_group& routes, std::string_view prefix) const;
 
  private:

@@ -54,6 +54,26 @@ TEST_CASE("a folder shows its index, and a path without a slash is redirected") 
   }
 }
 
+TEST_CASE("a folder may be mounted below a prefix with parameters, and at the root") {
+  site files;
+  http::router routes;
+  auto of_user = routes.group("/users/{id}");
+  of_user.mount("/pages", http::files(files.path("public")));
+  routes.mount("", http::files(files.path("outside")));
+  const auto table = http::detail::router_access::freeze(std::move(routes));
+  const auto ask = [&](std::string_view target) {
+    made_request rq(get(target));
+    static_cast<void>(table->find(*rq));
+    return table->is_plain(*rq) ? table->respond_now(*rq) : hocket::sync_wait(table->respond(*rq));
+  };
+  CHECK(ask("/users/7/pages").header("Location") == "/users/7/pages/");
+  CHECK(ask("/users/7/pages/a.txt").status() == status::ok);
+  CHECK(ask("/users/a.txt/pages/b.txt").status() == status::not_found);
+  CHECK(ask("/secret").status() == status::ok);
+  CHECK(ask("//secret").status() == status::not_found);
+  CHECK(ask("//example.org/").status() == status::not_found);
+}
+
 TEST_CASE("a folder without an index, and an index that is a folder, are 404") {
   site files;
   files.make_folder("public/odd/index.html");
