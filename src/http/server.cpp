@@ -8,10 +8,15 @@
 
 #include "http/serve_connection.hpp"
 #include "http/site.hpp"
+#include "http/site_metrics.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
 namespace detail {
+
+static request_counts read_counts(const void* subject) noexcept {
+  return static_cast<const site*>(subject)->counts();
+}
 
 // A tcp::server for each address, and what their connections share. The site is destroyed after the connections.
 class server_state : public hocket::detail::from_memory_source {
@@ -37,6 +42,7 @@ class server_state : public hocket::detail::from_memory_source {
   runtime* const runtime_;
   loop* const loop_;  // if there is no runtime
   http::detail::site site_;
+  site_metrics metrics_{&site_, &read_counts, site_.options.name.c_str()};
   std::vector<tcp::server> parts_;  // the last member: its end waits for the connections
 };
 
