@@ -7,6 +7,8 @@
 #include <hocket/http/detail/request_head.hpp>
 #include <hocket/http/detail/tokens.hpp>
 
+#include <cstring>
+
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
 namespace {
@@ -270,9 +272,9 @@ const char* request_head::fast_reader::read(const char* next, const head_limits&
 bool request_head::parse_at_once(std::string_view bytes, const head_limits& limits) noexcept {
   const std::size_t longest = std::min<std::uint32_t>(std::min(limits.line, limits.head), 0xffff);
   const std::size_t size = std::min(bytes.size(), longest);
-  const std::size_t last = bytes.substr(0, size).rfind('\n');
-  if (last == bytes.npos) return false;
-  fast_reader input{*this, begin_ + last};
+  const void* const last = size == 0 ? nullptr : ::memrchr(begin_, '\n', size);
+  if (!last) return false;
+  fast_reader input{*this, static_cast<const char*>(last)};
   const char* const end = input.read(begin_, limits);
   if (!end) {
     fields_.clear();

@@ -92,9 +92,10 @@ refusal parse_absolute(method of_method, std::string_view target, target_parts& 
 bool is_port(std::string_view text) noexcept {
   if (text.size() > 5) return false;
   unsigned port = 0;
-  for (const char digit : text) {
-    if (!is_in(digit_char, digit)) return false;
-    port = port * 10 + static_cast<unsigned>(digit - '0');
+  for (const char c : text) {
+    const unsigned digit = static_cast<unsigned char>(c) - unsigned{'0'};
+    if (digit > 9) return false;
+    port = port * 10 + digit;
   }
   return port <= 0xffff;
 }
