@@ -130,6 +130,7 @@ class connection final : public request_origin {
   step refuse_head(std::error_code error);
   void begin_request();
   bool can_answer_now();
+  bool must_read_whole() const noexcept;
   bool is_short(const response& answer) const noexcept;
   bool keeps_alive() const noexcept;
   body_plan begin_answer(const response& answer);
@@ -147,7 +148,7 @@ class connection final : public request_origin {
   task<bool> drain();
   task<std::error_code> read_whole(output& whole, semaphore::permits& shares);
   task<bool> respond(std::optional<response>& answer);
-  task<std::optional<response>> respond_watched();
+  task<> await_handler(std::optional<response>& answer);
   task<bool> watch_peer();
   task<bool> send_answer(response& answer);
   task<bool> upgrade(response& answer);

@@ -93,25 +93,34 @@ task<bool> connection::exchange() {
     answer.emplace(std::move(*pending_));
     pending_.reset();
   } else {
-    const bool reads = !refusal_ && route_ && route_->settings().body == http::whole && !body_.has_ended();
     if (body_.error()) refusal_ = body_.error();
-    else if (reads) refusal_ = co_await read_whole(whole, shares);
-    if (refusal_ && refusal_.category() != http::error_category()) co_return false;
+    else if (must_read_whole()) refusal_ = co_await read_whole(whole, shares);
     const bool responded = co_await respond(answer);
     if (!responded) co_return false;
   }
-  const bool sent = co_await send_answer(*answer);
+  if (is_short(*answer)) {
+    put_short_answer(*answer);
+  } else {
+    const bool sent = co_await send_answer(*answer);
+    if (!sent) co_return false;
+  }
   answer.reset();
-  if (sent && closes_) static_cast<void>(co_await out_.flush());
-  if (!sent || closes_) co_return false;
-  const bool drained = co_await drain();
+  if (closes_) {
+    static_cast<void>(co_await out_.flush());
+    co_return false;
+  }
+  bool drained = body_.has_ended();
+  if (!drained) drained = co_await drain();
   end_request();
   co_return drained;
 }
 
+bool connection::must_read_whole() const noexcept {
+  return !refusal_ && route_ && route_->settings().body == http::whole && !body_.has_ended();
+}
+
 // The answer leaves first: the peer may read it before it sends the rest.
 task<bool> connection::drain() {
-  if (body_.has_ended()) co_return true;
   const result<void> sent = co_await out_.flush();
   if (!sent) co_return false;
   const bool drained = co_await body_.drain(site_.options.limits.max_drain);
@@ -132,42 +141,39 @@ task<std::error_code> connection::read_whole(output& whole, semaphore::permits& 
   co_return std::error_code();
 }
 
-// False: the peer is gone, or the coroutine was cancelled.
+// False: the peer is gone, or the coroutine is cancelled.
 task<bool> connection::respond(std::optional<response>& answer) {
   const route_table& routes = *site_.routes;
-  if (const std::error_code error = std::exchange(refusal_, {})) {
-    closes_ = closes_ || !request_access::head(*request_);
+  if (refusal_) {
+    // An error of the connection has no answer.
+    if (refusal_.category() != http::error_category()) co_return false;
+    const std::error_code error = std::exchange(refusal_, {});
     if (routes.is_plain_refusal(*request_)) answer.emplace(routes.refuse_now(*request_, error));
     else answer.emplace(co_await routes.refuse(*request_, error));
     co_return true;
   }
   if (route_ && route_->settings().body == streamed) request_access::set_stream(*request_, stream_);
-  // A plain handler of a streamed body cannot read it. The others may suspend: the answers that are ready leave first.
   if (routes.is_plain(*request_)) {
     answer.emplace(routes.respond_now(*request_));
     co_return true;
   }
+  // The handler may suspend: the answers that are ready leave first.
   if (!out_.out().empty()) {
     const result<void> sent = co_await out_.flush();
     if (!sent) co_return false;
   }
-  answer = co_await respond_watched();
-  co_return answer.has_value();
+  task<> handling = await_handler(answer);
+  task<bool> watching = watch_peer();
+  auto first = co_await when_any(std::move(handling), std::move(watching));
+  if (first.index() == 0) co_return true;
+  is_cancelled_ = !*first.get<1>();
+  co_return false;
 }
 
 // --- a handler and its peer
 
-task<std::optional<response>> connection::respond_watched() {
-  task<response> handling = site_.routes->respond(*request_);
-  task<bool> watching = watch_peer();
-  auto first = co_await when_any(std::move(handling), std::move(watching));
-  if (first.index() == 1) {
-    is_cancelled_ = !*first.get<1>();
-    co_return std::nullopt;
-  }
-  result<response>& made = first.get<0>();
-  if (!made) co_return site_.routes->response_of(*request_, made.error());
-  co_return std::move(*made);
+task<> connection::await_handler(std::optional<response>& answer) {
+  answer.emplace(co_await site_.routes->respond(*request_));
 }
 
 // Ends when the peer is gone: true. False: the coroutine is cancelled, and so is the handler.
