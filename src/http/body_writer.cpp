@@ -10,7 +10,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
 // A chunk of collected bytes begins with four digits, which close_chunk() fills in: "01f3\r\n". They are enough, because
 // a chunk of collected bytes is smaller than flush_size plus the bytes of one write, which is smaller than flush_size.
-static constexpr std::size_t digits = 4;
+static constexpr std::size_t size_digits = 4;
 static_assert(2 * body_writer::flush_size <= 0xffff);
 
 body_writer::body_writer(detail::sender& sender, bool chunked, std::uint64_t size) noexcept
@@ -30,9 +30,9 @@ void body_writer::open_chunk() {
 
 void body_writer::close_chunk() {
   if (!chunked_ || collected_ == 0) return;
-  char* const size = sender_->out().prepare(2) - collected_ - digits - 2;
+  char* const size = sender_->out().prepare(2) - collected_ - size_digits - 2;
   std::size_t rest = collected_;
-  for (std::size_t i = digits; i-- > 0; rest /= 16) size[i] = "0123456789abcdef"[rest % 16];
+  for (std::size_t i = size_digits; i-- > 0; rest /= 16) size[i] = "0123456789abcdef"[rest % 16];
   sender_->out().append("\r\n");
 }
 
