@@ -98,9 +98,7 @@ std::string_view body_reader::decode(std::size_t max) {
         return step.data;
       case chunked_decoder::state::trailer: trailers_.append(step.data); break;
       case chunked_decoder::state::done: ended_ = true; return {};
-      case chunked_decoder::state::refused:
-        fail(make_error_code(static_cast<errc>(decoder_->error().code)));
-        return {};
+      case chunked_decoder::state::refused: fail(make_error_code(static_cast<errc>(decoder_->error().code))); return {};
     }
   }
   return {};

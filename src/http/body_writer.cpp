@@ -8,8 +8,9 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
-// A chunk of collected bytes begins with four digits, which close_chunk() fills in: "01f3\r\n". They are enough, because
-// a chunk of collected bytes is smaller than flush_size plus the bytes of one write, which is smaller than flush_size.
+// A chunk of collected bytes begins with four digits, which close_chunk() fills in: "01f3\r\n". They are enough,
+// because a chunk of collected bytes is smaller than flush_size plus the bytes of one write, which is smaller than
+// flush_size.
 static constexpr std::size_t size_digits = 4;
 static_assert(2 * body_writer::flush_size <= 0xffff);
 

@@ -2,9 +2,9 @@
 //
 // # Life of a connection
 //
-// serve_connection() is the coroutine of a connection. While the connection is idle, the coroutine waits by read_idle(),
-// and owns nothing else. When bytes arrive, the coroutine makes a `connection`. This object serves all requests that have
-// arrived, and is destroyed when no byte is unread. So an idle connection has no buffer.
+// serve_connection() is the coroutine of a connection. While the connection is idle, the coroutine waits by
+// read_idle(), and owns nothing else. When bytes arrive, the coroutine makes a `connection`. This object serves all
+// requests that have arrived, and is destroyed when no byte is unread. So an idle connection has no buffer.
 //
 // # A request, in steps
 //
@@ -18,14 +18,14 @@
 //   5. answer    The head and a short body go to the output. A long body, a file or a function is sent by exchange().
 //   6. drain     What is left of the body is dropped, up to limits::max_drain.
 //
-// advance() never waits and makes no coroutine: it answers one pipelined request after the other, until one of the steps
-// has to wait. exchange() does the steps 3 to 6 of that request.
+// advance() never waits and makes no coroutine: it answers one pipelined request after the other, until one of the
+// steps has to wait. exchange() does the steps 3 to 6 of that request.
 //
 // # Order of answers
 //
 // One request is served at a time, and its answer is complete in the output before the next head is parsed. So answers
-// leave in the order of the requests. The output is sent before each wait: for a head, for a body, before a handler that
-// may suspend, and if it has more than max_output bytes. Answers that are ready together leave in one write.
+// leave in the order of the requests. The output is sent before each wait: for a head, for a body, before a handler
+// that may suspend, and if it has more than max_output bytes. Answers that are ready together leave in one write.
 //
 // # The end of a connection
 //
@@ -171,7 +171,7 @@ class connection final : public request_origin {
   std::unique_ptr<response> pending_;  // made by advance(), to be sent by exchange()
   std::error_code refusal_;            // the server's own answer
   const route* route_ = nullptr;
-  time_point begun_{};                 // the end of the request's head
+  time_point begun_{};  // the end of the request's head
   time_point head_deadline_ = time_point::max();
   std::uint64_t answer_begin_ = 0;  // the position of the present answer
   std::uint64_t counted_out_ = 0;   // bytes that the site has counted

@@ -18,6 +18,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 using hocket::detail::time_here;
 using namespace std::chrono_literals;
 
+static bool was_cancelled(std::error_code error) noexcept { return error == std::errc::operation_canceled; }
 static std::error_code error_of(const result<void>& done) noexcept { return done ? std::error_code() : done.error(); }
 
 task<connection::fate> connection::run() {
@@ -35,7 +36,7 @@ task<connection::fate> connection::run() {
       case step::head: lives = co_await read_head(); break;
       case step::exchange: lives = co_await exchange(); break;
     }
-    if (is_cancelled_) co_return fate::cancelled;
+    if (is_cancelled_ || was_cancelled(out_.error()) || was_cancelled(body_.error())) co_return fate::cancelled;
     if (!lives || closes_ || next == step::close) co_return fate::closed;
     if (next == step::idle) co_return fate::idle;
   }
@@ -59,6 +60,7 @@ task<bool> connection::read_head() {
   const result<std::size_t> count = co_await within(head_deadline_, peer_.read_some(room));
   if (count) in_.add(*count);
   if (count) co_return *count != 0;
+  is_cancelled_ = count.error() == std::errc::operation_canceled;
   if (count.error() != std::errc::timed_out || !head_->has_begun()) co_return false;
   static_cast<void>(refuse_head(errc::request_timeout));
   const bool lives = co_await exchange();
@@ -111,8 +113,9 @@ task<bool> connection::exchange() {
   }
   bool drained = body_.has_ended();
   if (!drained) drained = co_await drain();
+  if (!drained) co_return false;
   end_request();
-  co_return drained;
+  co_return true;
 }
 
 bool connection::must_read_whole() const noexcept {
@@ -131,8 +134,8 @@ task<std::error_code> connection::read_whole(output& whole, semaphore::permits& 
   const result<void> sent = co_await out_.flush();
   if (!sent) co_return sent.error();
   const std::size_t limit = body_.max();
-  const std::size_t wanted = site_.shares_of(body_.size().value_or(limit));
-  result<semaphore::permits> acquired = co_await site_.bodies.acquire(wanted);
+  const std::size_t amount = site_.shares_of(body_.size().value_or(limit));
+  result<semaphore::permits> acquired = co_await site_.bodies.acquire(amount);
   if (!acquired) co_return acquired.error();
   shares = std::move(*acquired);
   const result<void> read = co_await body_.read_whole(whole);

@@ -8,8 +8,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
-input::block::block(std::size_t size)
-    : data_(static_cast<char*>(hocket::detail::allocate_frame(size))), size_(size) {}
+input::block::block(std::size_t size) : data_(static_cast<char*>(hocket::detail::allocate_frame(size))), size_(size) {}
 input::block::block(block&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 input::block& input::block::operator=(block&& other) noexcept {

@@ -1,8 +1,8 @@
 #include <hocket/http/server.hpp>
 
+#include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/when_all.hpp>
-#include <hocket/core/sync_wait.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/runtime/seam/shutdown_list.hpp>
 
@@ -14,9 +14,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
 namespace detail {
 
-static request_counts read_counts(const void* subject) noexcept {
-  return static_cast<const site*>(subject)->counts();
-}
+static request_counts read_counts(const void* subject) noexcept { return static_cast<const site*>(subject)->counts(); }
 
 // A tcp::server for each address, and what their connections share. The site is destroyed after the connections.
 class server_state : public hocket::detail::from_memory_source {
@@ -50,13 +48,13 @@ static constexpr std::string_view overload_reply =
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: 1\r\n\r\n";
 
 tcp::serve_options server_state::options_of_part() const noexcept {
-  const serve_options& given = site_.options;
-  return {.listen = given.listen,
-          .max_connections = given.max_connections,
-          .overload_reply = given.reply_when_full ? overload_reply : std::string_view(),
-          .connection = given.connection,
-          .on_error = given.on_error,
-          .name = given.name};
+  const serve_options& options = site_.options;
+  return {.listen = options.listen,
+          .max_connections = options.max_connections,
+          .overload_reply = options.reply_when_full ? overload_reply : std::string_view(),
+          .connection = options.connection,
+          .on_error = options.on_error,
+          .name = options.name};
 }
 
 template <class Target>
@@ -89,8 +87,8 @@ static void add(shutdown_report& sum, const shutdown_report& part) noexcept {
   sum.daemons.remaining += part.daemons.remaining;
 }
 
-// All parts at the same time, so that each has the whole time. Each writes to a list of its own, because they may run on
-// several workers.
+// All parts at the same time, so that each has the whole time. Each writes to a list of its own, because they may run
+// on several workers.
 task<shutdown_report> server_state::graceful_shutdown(shutdown_options options) {
   std::vector<shutdown_list> lists(parts_.size());
   std::vector<task<shutdown_report>> ends;

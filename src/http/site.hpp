@@ -18,8 +18,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 class site : public hocket::detail::from_memory_source {
  public:
-  site(const serve_options& given, std::unique_ptr<const route_table> table, http::trusted_proxies proxies)
-      : options(given), routes(std::move(table)), trusted(std::move(proxies)), bodies(body_shares()) {}
+  site(const serve_options& server_options, std::unique_ptr<const route_table> table, http::trusted_proxies proxies)
+      : options(server_options), routes(std::move(table)), trusted(std::move(proxies)), bodies(body_shares()) {}
 
   // How many shares of `bodies` a body of that size takes.
   std::size_t shares_of(std::uint64_t size) const noexcept {

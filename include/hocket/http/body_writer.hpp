@@ -13,9 +13,9 @@
 // that the body is not complete.
 //
 // Framing. If the size of the body is declared, the peer gets the bytes as they are; a write beyond it fails with
-// message_size, and less than it ends the connection. Otherwise a peer of HTTP/1.1 gets chunks, one for each write that is sent. A peer of HTTP/1.0 gets the bytes, and the
-// end of the connection as the end of the body. After a HEAD request, and with the statuses 204 and 304, nothing is
-// sent, and the function is not called.
+// message_size, and less than it ends the connection. Otherwise a peer of HTTP/1.1 gets chunks, one for each write that
+// is sent. A peer of HTTP/1.0 gets the bytes, and the end of the connection as the end of the body. After a HEAD
+// request, and with the statuses 204 and 304, nothing is sent, and the function is not called.
 //
 // Errors: the errors of a write of the connection; timed_out, if the peer reads too slowly (limits::min_rate);
 // operation_not_permitted, if the function has returned.

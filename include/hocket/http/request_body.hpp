@@ -31,6 +31,7 @@ namespace detail {
 class body_reader;
 }  // namespace detail
 
+// A body that is read in pieces; see above.
 class request_body {
  public:
   explicit request_body(detail::body_reader& reader) noexcept : reader_(&reader) {}
@@ -41,8 +42,8 @@ class request_body {
   task<result<std::size_t>> read_some(mutable_buffer buffer);
   // The length that the request's head declares. std::nullopt: the body is chunked.
   std::optional<std::uint64_t> size() const noexcept;
-  // The value of a field of the trailer section, after the end of a chunked body. Trailers stay apart from the fields of
-  // the head, because a peer could otherwise change what was checked before.
+  // The value of a field of the trailer section, after the end of a chunked body. Trailers stay apart from the fields
+  // of the head, because a peer could otherwise change what was checked before.
   std::optional<std::string_view> trailer(std::string_view name) const noexcept;
 
  private:

@@ -20,12 +20,13 @@ using access_handler = void (*)(const access_record& record) noexcept;
 // Limits of an HTTP server. A request beyond a limit is answered with the status in the comment, and its connection
 // closes. Times end waits for the peer alone: a handler is limited by its own deadline (route_options).
 struct limits {
-  std::uint32_t max_line = 8 * 1024;              // bytes of the request line (414), and of one field line (431)
-  std::uint32_t max_head = 16 * 1024;             // bytes of the request line and all field lines (431)
-  std::uint16_t max_fields = 100;                 // field lines (431)
-  std::size_t max_body = std::size_t{1} << 20;    // bytes of a body (413), unless the route has a limit of its own
-  std::size_t max_bodies = std::size_t{1} << 26;  // bytes of all bodies that are read whole at a time; further ones wait
-  std::size_t max_drain = std::size_t{1} << 18;   // bytes of a body that its handler has not read; else the end
+  std::uint32_t max_line = 8 * 1024;            // bytes of the request line (414), and of one field line (431)
+  std::uint32_t max_head = 16 * 1024;           // bytes of the request line and all field lines (431)
+  std::uint16_t max_fields = 100;               // field lines (431)
+  std::size_t max_body = std::size_t{1} << 20;  // bytes of a body (413), unless the route has a limit of its own
+  std::size_t max_bodies = std::size_t{1}
+                           << 26;                // bytes of all bodies that are read whole at a time; further ones wait
+  std::size_t max_drain = std::size_t{1} << 18;  // bytes of a body that its handler has not read; else the end
   duration first_byte = std::chrono::seconds(10);  // of a new connection; closed without an answer
   duration head = std::chrono::seconds(10);        // from the first byte of a request to the end of its head (408)
   duration idle = std::chrono::seconds(60);        // between two requests; closed without an answer
@@ -50,7 +51,7 @@ struct serve_options {
   proxy_field proxies_set = proxy_field::x_forwarded_for;
   // A connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2.
   bool proxy_protocol = false;
-  literal_name name = "http";  // for metrics
+  literal_name name = "http";                           // for metrics
   spawn_options connection{.name = "http connection"};  // for the coroutine of each connection
   access_handler access_log = nullptr;
   tcp::connection_error_handler on_error = nullptr;  // of a connection's coroutine, not of a handler

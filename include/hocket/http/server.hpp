@@ -9,34 +9,34 @@
 //     server.run_until(SIGTERM, {.drain = 10s});
 //   }
 //
-// The server is a tcp::server (net/serve.hpp) whose connections speak HTTP: listeners, limits of connections, errors of
+// The server is a tcp::server (net/serve.hpp) for connections of HTTP. Listeners, limits of connections, errors of
 // accept and the steps of a shutdown are described there. For routes and handlers see router.hpp.
 //
 // Connections. Requests of one connection are served one after the other, and answered in their order. Pipelined
-// requests whose handlers are plain functions are answered by one write. Before a handler that may suspend, all answers
+// requests to plain functions are answered by one write. Before a handler that may suspend, all answers
 // that are ready are sent. An idle connection has no buffer.
 //
 // Malformed requests. The parser is strict (RFC 9112): a form that another server could read in another way is refused
-// with 400. The requests before are answered first. Then the connection closes, and no byte behind the malformed request
-// is parsed.
+// with 400. The requests before are answered first. Then the connection closes, and no byte behind the malformed
+// request is parsed.
 //
-// Limits (serve_options.hpp). The limits of time count waits for the peer. The rate of a body counts while the server, or
-// a handler that reads, waits for bytes of the peer; the rate of an answer, while bytes wait to be sent. Each connection
-// has a reserve of limits::rate_grace. A wait for the peer uses it, and each byte restores 1/min_rate seconds. If the
-// reserve is used up, the peer is too slow. So a silent peer is given up after rate_grace, and a peer at min_rate or
-// above never. A handler that computes or waits for something else uses nothing.
+// Limits (serve_options.hpp). The limits of time count waits for the peer. The rate of a body counts while the server,
+// or a handler that reads, waits for bytes of the peer; the rate of an answer, while bytes wait to be sent. Each
+// connection has a reserve of limits::rate_grace. A wait for the peer uses it, and each byte restores 1/min_rate
+// seconds. If the reserve is used up, the peer is too slow. So a silent peer is given up after rate_grace, and a peer
+// at min_rate or above never. A handler that computes or waits for something else uses nothing.
 //
 // Bodies that are read whole take at most limits::max_bodies at a time. Further ones wait unread, in FIFO order, and
 // their peers are not too slow meanwhile.
 //
-// Handlers and peers. If the peer of a connection is gone while a handler runs as a task or a fiber, or while a function
-// writes a body, the handler is cancelled, and its answer is dropped. A plain function is not interrupted.
+// Handlers and peers. If the peer of a connection is gone while a handler runs as a task or a fiber, or while a
+// function writes a body, the handler is cancelled, and its answer is dropped. A plain function is not interrupted.
 //
 // Shutdown. While the server drains, each answer says `Connection: close`. A request of which a byte has arrived is
 // answered, then its connection closes. Idle connections end at once.
 //
-// Errors of handlers become answers (router.hpp). on_error is called for a connection whose coroutine has failed for
-// another reason: no memory, for instance.
+// Errors of handlers become answers (router.hpp). If the coroutine of a connection fails for another reason, for
+// instance without memory, on_error is called.
 //
 // Thread safety. As tcp::server.
 #pragma once

@@ -10,9 +10,9 @@
 //     });
 //   }
 //
-// The function is called after the answer (101) has been sent. It owns the stream. Its task runs in the coroutine of the
-// connection, and the connection ends with it. The server's limits of time and rate no longer apply. A shutdown that
-// drains does not end the stream: see drain_requested() of stream().
+// The function is called after the answer (101) has been sent. It owns the stream. Its task runs in the coroutine of
+// the connection, and the connection ends with it. The server's limits of time and rate no longer apply. A shutdown
+// that drains does not end the stream: see drain_requested() of stream().
 //
 // Errors, cancellation, threads: io/stream.hpp.
 #pragma once

@@ -32,8 +32,8 @@ std::string get(std::string_view target, std::string_view more = {}) {
 
 TEST_CASE("a connection answers one request after the other, and closes after the idle time") {
   world w(routes());
-  const conversation heard = w.talk(get("/hello") + get("/hello"));
-  const std::vector<answer> answers = read_answers(heard.bytes);
+  const conversation reply = w.talk(get("/hello") + get("/hello"));
+  const std::vector<answer> answers = read_answers(reply.bytes);
   REQUIRE(answers.size() == 2);
   for (const answer& each : answers) {
     CHECK(each.status == 200);
@@ -42,7 +42,7 @@ TEST_CASE("a connection answers one request after the other, and closes after th
     CHECK(each.field("date").size() == 29);
     CHECK(each.field("connection") == "");
   }
-  CHECK(heard.time == 60s);
+  CHECK(reply.time == 60s);
 }
 
 TEST_CASE("answers leave in the order of the requests, whatever kind their handlers are") {
@@ -66,9 +66,9 @@ TEST_CASE("pipelined requests that arrive in any pieces have the same answers") 
   CHECK(statuses_of(expected) == std::vector<int>{200, 200, 404, 200});
   for (std::size_t piece = 1; piece < sent.size(); ++piece) {
     CAPTURE(piece);
-    const std::string heard = w.ask(sent, {.piece = piece, .pause = 1ms});
-    CHECK(statuses_of(heard) == statuses_of(expected));
-    CHECK(heard.size() == expected.size());
+    const std::string reply = w.ask(sent, {.piece = piece, .pause = 1ms});
+    CHECK(statuses_of(reply) == statuses_of(expected));
+    CHECK(reply.size() == expected.size());
   }
 }
 
@@ -123,19 +123,19 @@ TEST_CASE("a connection is kept or closed as version and field Connection say") 
   world w(routes());
   for (const row& each : rows) {
     CAPTURE(each.head);
-    const conversation heard = w.talk(std::string(each.head) + get("/hello"));
-    const std::vector<answer> answers = read_answers(heard.bytes);
+    const conversation reply = w.talk(std::string(each.head) + get("/hello"));
+    const std::vector<answer> answers = read_answers(reply.bytes);
     REQUIRE(answers.size() == (each.closes ? 1 : 2));
     CHECK(answers[0].field("connection") == each.field);
-    CHECK(heard.time == (each.closes ? 0s : 60s));
+    CHECK(reply.time == (each.closes ? 0s : 60s));
   }
 }
 
 TEST_CASE("HEAD, 204 and 304 have no body, and the next answer follows at once") {
   world w(routes());
   const std::string sent = "HEAD /hello HTTP/1.1\r\nHost: a\r\n\r\n" + get("/empty") + get("/same") + get("/hello");
-  const std::string heard = w.ask(sent);
-  answer_reader reader(heard);
+  const std::string reply = w.ask(sent);
+  answer_reader reader(reply);
   const answer head = reader.next(true).value();
   CHECK(head.status == 200);
   CHECK(head.field("content-length") == "5");
@@ -149,9 +149,9 @@ TEST_CASE("HEAD, 204 and 304 have no body, and the next answer follows at once")
 
 TEST_CASE("a peer that has shut down writing gets all answers") {
   world w(routes());
-  const conversation heard = w.talk(get("/task/1") + get("/plain/2"), {.half_closes = true});
-  CHECK(statuses_of(heard.bytes) == std::vector<int>{200, 200});
-  CHECK(heard.time < 1s);
+  const conversation reply = w.talk(get("/task/1") + get("/plain/2"), {.half_closes = true});
+  CHECK(statuses_of(reply.bytes) == std::vector<int>{200, 200});
+  CHECK(reply.time < 1s);
 }
 
 TEST_CASE("an empty line before a request is skipped") {
@@ -161,10 +161,10 @@ TEST_CASE("an empty line before a request is skipped") {
 
 TEST_CASE("the counts of a server tell answers and bytes") {
   world w(routes());
-  const std::string heard = w.ask(get("/hello") + get("/none") + get("/hello"));
+  const std::string reply = w.ask(get("/hello") + get("/none") + get("/hello"));
   const http::request_counts counts = w.server->requests();
   CHECK(counts.answers[2] == 2);
   CHECK(counts.answers[4] == 1);
-  CHECK(counts.bytes_out == heard.size());
+  CHECK(counts.bytes_out == reply.size());
   CHECK(w.server->counts().completed == 1);
 }

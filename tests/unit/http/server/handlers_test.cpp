@@ -71,17 +71,16 @@ TEST_CASE("an exception or error of a handler is its answer, and the connection 
     const char* target;
     int status;
   };
-  const row rows[] = {{"/throw", 500},      {"/code", 409},           {"/int", 500},
-                      {"/bad_alloc", 500},  {"/error", 403},          {"/task/throw", 500},
-                      {"/task/error", 404}, {"/task/timed_out", 504}, {"/field", 500},
-                      {"/redirect", 500}};
+  const row rows[] = {{"/throw", 500}, {"/code", 409},       {"/int", 500},        {"/bad_alloc", 500},
+                      {"/error", 403}, {"/task/throw", 500}, {"/task/error", 404}, {"/task/timed_out", 504},
+                      {"/field", 500}, {"/redirect", 500}};
   world w(std::move(all));
   for (const row& each : rows) {
     CAPTURE(each.target);
-    const std::string heard = w.ask(get(each.target) + next);
-    CHECK(statuses_of(heard) == std::vector<int>{each.status, 200});
-    CHECK(heard.find("secret") == std::string::npos);
-    CHECK(heard.find("Set-Cookie") == std::string::npos);
+    const std::string reply = w.ask(get(each.target) + next);
+    CHECK(statuses_of(reply) == std::vector<int>{each.status, 200});
+    CHECK(reply.find("secret") == std::string::npos);
+    CHECK(reply.find("Set-Cookie") == std::string::npos);
   }
   CHECK(w.server->counts().failed == 0);
 }
@@ -109,10 +108,10 @@ TEST_CASE("a handler whose peer has shut down writing goes on, or is cancelled b
     http::serve_options options;
     options.cancel_when_half_closed = is_cancelled;
     world w(routes(seen), options);
-    const conversation heard = w.talk(get("/wait", "Connection: close\r\n"), {.half_closes = true});
+    const conversation reply = w.talk(get("/wait", "Connection: close\r\n"), {.half_closes = true});
     CHECK(seen.cancelled == (is_cancelled ? 1 : 0));
-    CHECK(statuses_of(heard.bytes).size() == (is_cancelled ? 0 : 1));
-    CHECK(heard.time == (is_cancelled ? 0s : 1h));
+    CHECK(statuses_of(reply.bytes).size() == (is_cancelled ? 0 : 1));
+    CHECK(reply.time == (is_cancelled ? 0s : 1h));
   }
 }
 
@@ -178,8 +177,8 @@ TEST_CASE("a function's body is chunked, of a declared size, or ended by the con
     CHECK_FALSE(answers[0].is_complete);
   }
   answer_reader reader("");
-  const std::string heard = w.ask("HEAD /chunks HTTP/1.1\r\nHost: a\r\n\r\n" + next);
-  reader = answer_reader(heard);
+  const std::string reply = w.ask("HEAD /chunks HTTP/1.1\r\nHost: a\r\n\r\n" + next);
+  reader = answer_reader(reply);
   CHECK(reader.next(true).value().status == 200);
   CHECK(reader.next().value().body == "next");
 }
@@ -203,12 +202,12 @@ TEST_CASE("a function that fails or throws closes the connection without the end
     for (const char* version : {"1.1", "1.0"}) {
       CAPTURE(target);
       CAPTURE(version);
-      const conversation heard =
+      const conversation reply =
           w.talk("GET " + std::string(target) + " HTTP/" + version + "\r\nHost: a\r\n\r\n" + next);
-      CHECK(heard.bytes.find("0\r\n\r\n", heard.bytes.find("\r\n\r\n")) == std::string::npos);
-      CHECK(statuses_of(heard.bytes).size() <= 1);
+      CHECK(reply.bytes.find("0\r\n\r\n", reply.bytes.find("\r\n\r\n")) == std::string::npos);
+      CHECK(statuses_of(reply.bytes).size() <= 1);
       // A peer of HTTP/1.0 must not take the end of the stream for the end of the body.
-      if (version == std::string_view("1.0")) CHECK(heard.error == std::errc::connection_reset);
+      if (version == std::string_view("1.0")) CHECK(reply.error == std::errc::connection_reset);
     }
   }
 }
@@ -230,7 +229,8 @@ TEST_CASE("a handler may read the body while a function writes the answer") {
   all.get("/next", [](http::request&) { return http::text("next"); });
   world w(std::move(all));
   const std::string sent =
-      "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n13\r\nabcdefghijklmnopqrs\r\n0\r\n\r\n" + next;
+      "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n13\r\nabcdefghijklmnopqrs\r\n0\r\n\r\n" +
+      next;
   for (std::size_t piece = 1; piece < sent.size(); ++piece) {
     CAPTURE(piece);
     const std::vector<answer> answers = read_answers(w.ask(sent, {.piece = piece, .pause = 1ms}));
@@ -242,11 +242,11 @@ TEST_CASE("a handler may read the body while a function writes the answer") {
 
 TEST_CASE("a write after the end of a function's body fails") {
   http::router all;
-  http::body_writer* kept = nullptr;
+  http::body_writer* writer = nullptr;
   std::error_code late;
   all.get("/keep", [&](http::request&) {
     return http::stream_body("text/plain", [&](http::body_writer& out) -> task<result<void>> {
-      kept = &out;
+      writer = &out;
       co_await or_return(out.write_all("abc"));
       auto closing = out.end();
       co_await or_return(std::move(closing));
@@ -279,8 +279,8 @@ TEST_CASE("the access log gets each answer, with its sizes and times") {
   all.post("/echo", [](http::request& rq) { return http::text(rq.body()); });
   all.get("/large", [](http::request&) { return http::text(std::string(100'000, 'x')); });
   world w(std::move(all), options);
-  const std::string heard = w.ask(next + "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" + get("/none") +
-                                  get("/large") + "bad");
+  const std::string reply = w.ask(next + "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" +
+                                  get("/none") + get("/large") + "bad");
   REQUIRE(lines.size() == 5);
   CHECK(lines[0].target == "/next");
   CHECK(lines[1].in == 3);
@@ -290,5 +290,5 @@ TEST_CASE("the access log gets each answer, with its sizes and times") {
   CHECK(lines[4].status == 408);
   std::uint64_t sum = 0;
   for (const line& each : lines) sum += each.out;
-  CHECK(sum == heard.size());
+  CHECK(sum == reply.size());
 }

@@ -129,8 +129,7 @@ TEST_CASE("the PROXY protocol and forwarded fields name the client, if the peer 
     const std::string plain = "GET /client HTTP/1.1\r\nHost: a\r\n\r\n";
     for (std::size_t piece = 1; piece < header.size() + 5; ++piece) {
       CAPTURE(piece);
-      const std::vector<answer> answers =
-          read_answers(w.ask(header + plain + plain, {.piece = piece, .pause = 1ms}));
+      const std::vector<answer> answers = read_answers(w.ask(header + plain + plain, {.piece = piece, .pause = 1ms}));
       REQUIRE(answers.size() == 2);
       for (const answer& each : answers) CHECK(each.body == "192.0.2.1:56324 http 192.0.2.1:56324");
     }

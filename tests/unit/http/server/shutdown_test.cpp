@@ -36,14 +36,14 @@ http::router routes() {
 struct outcome_of_shutdown {
   shutdown_report report;
   duration time{};
-  conversation heard;
+  conversation reply;
 };
 
 // A client sends `before`, the shutdown begins a second later, and the client sends `after` 100 ms later.
 outcome_of_shutdown shut_down(std::string_view before, std::string_view after, shutdown_options options) {
   outcome_of_shutdown out;
   world w(routes());
-  w.run([](world& in, std::string_view early, std::string_view late, shutdown_options how,
+  w.run([](world& in, std::string_view early, std::string_view late, shutdown_options mode,
            outcome_of_shutdown& to) -> task<> {
     tcp::stream peer = co_await in.connect();
     if (!early.empty()) static_cast<void>(co_await peer.write_all(early));
@@ -54,10 +54,10 @@ outcome_of_shutdown shut_down(std::string_view before, std::string_view after, s
       co_return co_await world::read_to_end(peer);
     });
     const time_point begin = in.clock.now();
-    to.report = co_await in.server->graceful_shutdown(how);
+    to.report = co_await in.server->graceful_shutdown(mode);
     to.time = in.clock.now() - begin;
-    result<conversation> heard = co_await client.join();
-    to.heard = std::move(heard).value();
+    result<conversation> reply = co_await client.join();
+    to.reply = std::move(reply).value();
   }(w, before, after, options, out));
   return out;
 }
@@ -72,7 +72,7 @@ TEST_CASE("idle and unused connections end at once") {
     CHECK(out.report.drained == 1);
     CHECK(out.report.cancelled + out.report.killed + out.report.remaining == 0);
     CHECK(out.time < 1s);
-    CHECK(statuses_of(out.heard.bytes).size() == (before.empty() ? 0 : 1));
+    CHECK(statuses_of(out.reply.bytes).size() == (before.empty() ? 0 : 1));
   }
 }
 
@@ -80,9 +80,8 @@ TEST_CASE("a request of which a byte has arrived is answered, then its connectio
   const std::string request = get("/hello");
   for (std::size_t size = 1; size < request.size(); ++size) {
     CAPTURE(size);
-    const outcome_of_shutdown out =
-        shut_down(request.substr(0, size), request.substr(size) + get("/hello"), patient);
-    const std::vector<answer> answers = read_answers(out.heard.bytes);
+    const outcome_of_shutdown out = shut_down(request.substr(0, size), request.substr(size) + get("/hello"), patient);
+    const std::vector<answer> answers = read_answers(out.reply.bytes);
     REQUIRE(answers.size() == 1);
     CHECK(answers[0].status == 200);
     CHECK(answers[0].field("connection") == "close");
@@ -94,7 +93,7 @@ TEST_CASE("a request of which a byte has arrived is answered, then its connectio
 TEST_CASE("a body on its way is read, and answered") {
   const std::string head = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc";
   const outcome_of_shutdown out = shut_down(head, "def", patient);
-  const std::vector<answer> answers = read_answers(out.heard.bytes);
+  const std::vector<answer> answers = read_answers(out.reply.bytes);
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].body == "abcdef");
   CHECK(answers[0].field("connection") == "close");
@@ -103,7 +102,7 @@ TEST_CASE("a body on its way is read, and answered") {
 
 TEST_CASE("a handler that ends within the drain is answered") {
   const outcome_of_shutdown out = shut_down(get("/sleep/5"), "", patient);
-  const std::vector<answer> answers = read_answers(out.heard.bytes);
+  const std::vector<answer> answers = read_answers(out.reply.bytes);
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].body == "slept");
   CHECK(answers[0].field("connection") == "close");
@@ -114,7 +113,7 @@ TEST_CASE("a handler that ends within the drain is answered") {
 
 TEST_CASE("an event stream hears the drain, and ends") {
   const outcome_of_shutdown out = shut_down(get("/events"), "", patient);
-  const std::vector<answer> answers = read_answers(out.heard.bytes);
+  const std::vector<answer> answers = read_answers(out.reply.bytes);
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].body == "data: begin\n\ndata: end\n\n");
   CHECK(answers[0].is_complete);
@@ -136,7 +135,7 @@ TEST_CASE("a handler that ignores the cancel is killed") {
   CHECK(out.report.killed == 1);
   CHECK(out.report.remaining == 0);
   CHECK(out.time == 11s);
-  CHECK(out.heard.bytes.empty());
+  CHECK(out.reply.bytes.empty());
 }
 
 TEST_CASE("a slow head and a slow body are cancelled at the end of the drain") {
@@ -151,7 +150,7 @@ TEST_CASE("a slow head and a slow body are cancelled at the end of the drain") {
 
 TEST_CASE("the answers of pipelined requests are complete, and the last one closes") {
   const outcome_of_shutdown out = shut_down(get("/sleep/5") + get("/hello"), get("/hello"), patient);
-  const std::vector<answer> answers = read_answers(out.heard.bytes);
+  const std::vector<answer> answers = read_answers(out.reply.bytes);
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].field("connection") == "close");
 }

@@ -31,12 +31,12 @@ std::string get(std::string_view target, bool closes = true) {
 std::string ask(const socket_address& at, const std::string& sent) {
   tcp::stream peer = sync_wait(tcp::connect(at)).value();
   sync_wait(peer.write_all(sent)).value();
-  std::string heard;
+  std::string reply;
   std::vector<char> buffer(65536);
   for (;;) {
     const std::size_t n = sync_wait(peer.read_some(buffer)).value_or(0);
-    if (n == 0) return heard;
-    heard.append(buffer.data(), n);
+    if (n == 0) return reply;
+    reply.append(buffer.data(), n);
   }
 }
 
@@ -73,8 +73,9 @@ TEST_CASE("large bodies in both directions arrive whole") {
   http::server server = http::serve(rt, "127.0.0.1:0", {}, routes()).value();
   CHECK(read_answers(ask(server.local_address(), get("/large"))).at(0).body.size() == std::size_t{4} << 20);
   const std::string body(std::size_t{1} << 20, 'y');
-  const std::string sent = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: " +
-                           std::to_string(body.size()) + "\r\n\r\n" + body;
+  const std::string sent =
+      "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
+      "\r\n\r\n" + body;
   CHECK((read_answers(ask(server.local_address(), sent)).at(0).body == body));
   end(server);
 }

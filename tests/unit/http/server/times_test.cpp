@@ -42,7 +42,8 @@ std::string post(const char* target, std::size_t size) {
 }
 
 // Reads one byte a `pause` until the stream ends. Returns the number of bytes, and the time.
-task<std::pair<std::size_t, duration>> read_slowly(world& in, std::string_view sent, std::size_t piece, duration pause) {
+task<std::pair<std::size_t, duration>> read_slowly(world& in, std::string_view sent, std::size_t piece,
+                                                   duration pause) {
   tcp::stream peer = co_await in.connect();
   const time_point begin = in.clock.now();
   static_cast<void>(co_await peer.write_all(sent));
@@ -61,10 +62,10 @@ task<std::pair<std::size_t, duration>> read_slowly(world& in, std::string_view s
 
 TEST_CASE("a new connection without a byte is closed after 10 s, without an answer") {
   world w(routes());
-  const conversation heard = w.talk("");
-  CHECK(heard.bytes.empty());
-  CHECK(heard.time == 10s);
-  CHECK_FALSE(heard.error);
+  const conversation reply = w.talk("");
+  CHECK(reply.bytes.empty());
+  CHECK(reply.time == 10s);
+  CHECK_FALSE(reply.error);
 }
 
 TEST_CASE("an idle connection is closed after 60 s, counted from its last answer") {
@@ -77,21 +78,21 @@ TEST_CASE("a head that takes longer than 10 s is answered with 408, wherever it 
   world w(routes());
   for (std::size_t size = 1; size < get.size(); ++size) {
     CAPTURE(size);
-    const conversation heard = w.talk(get.substr(0, size));
-    const std::vector<answer> answers = read_answers(heard.bytes);
+    const conversation reply = w.talk(get.substr(0, size));
+    const std::vector<answer> answers = read_answers(reply.bytes);
     REQUIRE(answers.size() == 1);
     CHECK(answers[0].status == 408);
     CHECK(answers[0].field("connection") == "close");
-    CHECK(heard.time == 10s);
+    CHECK(reply.time == 10s);
   }
 }
 
 TEST_CASE("a head is slow by its whole time, not by its pauses") {
   world w(routes());
   CHECK(w.talk(get, {.piece = 1, .pause = 300ms}).time < 75s);
-  const conversation heard = w.talk(get, {.piece = 1, .pause = 1s});
-  CHECK(statuses_of(heard.bytes) == std::vector<int>{408});
-  CHECK(heard.time == 10s);
+  const conversation reply = w.talk(get, {.piece = 1, .pause = 1s});
+  CHECK(statuses_of(reply.bytes) == std::vector<int>{408});
+  CHECK(reply.time == 10s);
 }
 
 TEST_CASE("a silent peer in the middle of a body is answered with 408 after 10 s") {
@@ -100,10 +101,10 @@ TEST_CASE("a silent peer in the middle of a body is answered with 408 after 10 s
     for (const std::size_t size : {0, 1, 99}) {
       CAPTURE(target);
       CAPTURE(size);
-      const conversation heard = w.talk(post(target, 100) + std::string(size, 'x'));
-      CHECK(statuses_of(heard.bytes) == std::vector<int>{408});
-      CHECK(heard.time >= 10s);
-      CHECK(heard.time < 11s);
+      const conversation reply = w.talk(post(target, 100) + std::string(size, 'x'));
+      CHECK(statuses_of(reply.bytes) == std::vector<int>{408});
+      CHECK(reply.time >= 10s);
+      CHECK(reply.time < 11s);
     }
   }
 }
@@ -134,9 +135,9 @@ TEST_CASE("the time of a handler does not count for the rate of a body") {
     co_return http::text("done");
   });
   world w(std::move(all));
-  const conversation heard = w.talk(post("/slow", 10) + "0123456789");
-  CHECK(statuses_of(heard.bytes) == std::vector<int>{200});
-  CHECK(heard.time == 11min);
+  const conversation reply = w.talk(post("/slow", 10) + "0123456789");
+  CHECK(statuses_of(reply.bytes) == std::vector<int>{200});
+  CHECK(reply.time == 11min);
 }
 
 TEST_CASE("a peer that does not read is given up 10 s after its window is full") {
@@ -151,8 +152,8 @@ TEST_CASE("a peer that does not read is given up 10 s after its window is full")
       CHECK(in.server->connections() == 1);
       static_cast<void>(co_await sleep_for(1min));
       CHECK(in.server->connections() == 0);
-      const conversation heard = co_await world::read_to_end(peer);
-      CHECK(heard.bytes.size() < (std::size_t{1} << 20));
+      const conversation reply = co_await world::read_to_end(peer);
+      CHECK(reply.bytes.size() < (std::size_t{1} << 20));
     }(w, target));
   }
 }
@@ -178,9 +179,9 @@ TEST_CASE("a route's deadline ends its handler: 504, and the connection goes on"
   });
   all.get("/hello", hello);
   world w(std::move(all));
-  const conversation heard = w.talk("GET /never HTTP/1.1\r\nHost: a\r\n\r\n" + get);
-  CHECK(statuses_of(heard.bytes) == std::vector<int>{504, 200});
-  CHECK(heard.time == 65s);
+  const conversation reply = w.talk("GET /never HTTP/1.1\r\nHost: a\r\n\r\n" + get);
+  CHECK(statuses_of(reply.bytes) == std::vector<int>{504, 200});
+  CHECK(reply.time == 65s);
 }
 
 TEST_CASE("other times and rates are set by options") {

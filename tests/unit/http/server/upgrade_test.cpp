@@ -24,7 +24,8 @@ http::router routes() {
     co_return http::upgrade("echo", echo);
   });
   all.get("/fail", [](http::request&) {
-    return http::upgrade("fail", [](http::upgraded_stream) -> task<result<void>> { co_return failure(std::errc::io_error); });
+    return http::upgrade("fail",
+                         [](http::upgraded_stream) -> task<result<void>> { co_return failure(std::errc::io_error); });
   });
   all.get("/next", [](http::request&) { return http::text("next"); });
   return all;
@@ -44,8 +45,8 @@ TEST_CASE("an upgrade hands out the stream, and the bytes behind the head first,
     for (std::size_t piece = 1; piece <= sent.size(); ++piece) {
       CAPTURE(target);
       CAPTURE(piece);
-      const std::string heard = w.ask(sent, {.piece = piece, .pause = 1ms, .half_closes = true});
-      answer_reader reader(heard);
+      const std::string reply = w.ask(sent, {.piece = piece, .pause = 1ms, .half_closes = true});
+      answer_reader reader(reply);
       CHECK(reader.next().value().body == "next");
       const answer switched = reader.next().value();
       CHECK(switched.status == 101);
@@ -68,7 +69,8 @@ TEST_CASE("a request that asks for no upgrade gets 426, and the connection goes 
     CHECK(answers[0].status == 426);
     if (!std::string_view(fields).starts_with("Connection: close")) CHECK(answers.size() == 2);
   }
-  CHECK(statuses_of(w.ask("GET /echo HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")) == std::vector<int>{426});
+  CHECK(statuses_of(w.ask("GET /echo HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")) ==
+        std::vector<int>{426});
 }
 
 TEST_CASE("an upgraded connection has no limit of time, and ends with its function") {

@@ -155,37 +155,37 @@ class world {
   }
 
   // Sends the bytes and reads to the end of the stream: until the server closes, for instance an idle connection.
-  conversation talk(std::string_view bytes, sending how = {}) { return run(talk_to(bytes, how)); }
-  std::string ask(std::string_view bytes, sending how = {}) { return talk(bytes, how).bytes; }
+  conversation talk(std::string_view bytes, sending mode = {}) { return run(talk_to(bytes, mode)); }
+  std::string ask(std::string_view bytes, sending mode = {}) { return talk(bytes, mode).bytes; }
 
-  task<conversation> talk_to(std::string_view bytes, sending how) {
+  task<conversation> talk_to(std::string_view bytes, sending mode) {
     tcp::stream peer = co_await connect();
     const time_point begin = clock.now();
-    conversation heard;
+    conversation reply;
     auto sender = spawn([&]() -> task<> {
       while (!bytes.empty()) {
-        const std::string_view piece = bytes.substr(0, how.piece);
+        const std::string_view piece = bytes.substr(0, mode.piece);
         const result<std::size_t> sent = co_await peer.write_all(piece);
         if (!sent) co_return;
         bytes.remove_prefix(piece.size());
-        if (how.pause != 0s) static_cast<void>(co_await sleep_for(how.pause));
+        if (mode.pause != 0s) static_cast<void>(co_await sleep_for(mode.pause));
       }
-      if (how.half_closes) static_cast<void>(peer.shutdown_write());
+      if (mode.half_closes) static_cast<void>(peer.shutdown_write());
     });
-    heard = co_await read_to_end(peer);
-    heard.time = clock.now() - begin;
+    reply = co_await read_to_end(peer);
+    reply.time = clock.now() - begin;
     sender.cancel();
     static_cast<void>(co_await sender.join());
-    co_return heard;
+    co_return reply;
   }
   static task<conversation> read_to_end(tcp::stream& peer) {
-    conversation heard;
+    conversation reply;
     std::vector<char> buffer(std::size_t{1} << 16);
     for (;;) {
       const result<std::size_t> n = co_await peer.read_some(buffer);
-      if (!n) heard.error = n.error();
-      if (!n || *n == 0) co_return heard;
-      heard.bytes.append(buffer.data(), *n);
+      if (!n) reply.error = n.error();
+      if (!n || *n == 0) co_return reply;
+      reply.bytes.append(buffer.data(), *n);
     }
   }
 
@@ -193,9 +193,9 @@ class world {
   loop lp{{.clock = &clock}};
 
  private:
-  memory_options with_clock(memory_options given) {
-    given.clock = &clock;
-    return given;
+  memory_options with_clock(memory_options options) {
+    options.clock = &clock;
+    return options;
   }
   task<> end_server() { static_cast<void>(co_await server->graceful_shutdown({})); }
 

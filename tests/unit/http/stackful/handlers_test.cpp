@@ -40,7 +40,8 @@ http::router routes(record& seen) {
   all.get("/plain/{x}", [](http::request& rq) { return http::text(std::string(rq.path())); });
   all.post("/echo", {.run = http::in_fiber}, [](http::request& rq) { return http::text(rq.body()); });
   all.post("/stream", {.run = http::in_fiber, .body = http::streamed}, echo_stream);
-  all.get("/throw", {.run = http::in_fiber}, [](http::request&) -> http::response { throw std::runtime_error("secret"); });
+  all.get("/throw", {.run = http::in_fiber},
+          [](http::request&) -> http::response { throw std::runtime_error("secret"); });
   all.get("/never", {.run = http::in_fiber, .within = 5s}, [](http::request&) -> result<http::response> {
     if (const result<void> ended = await(sleep_for(1h)); !ended) return failure(ended.error());
     return http::text("late");
@@ -110,9 +111,9 @@ TEST_CASE("fibers read bodies, whole and in pieces") {
 TEST_CASE("a fiber that throws is 500, one beyond its deadline 504, and the connection goes on") {
   record seen;
   world w(routes(seen));
-  const std::string heard = w.ask(get("/throw") + get("/never") + get("/plain/1"));
-  CHECK(statuses_of(heard) == std::vector<int>{500, 504, 200});
-  CHECK(heard.find("secret") == std::string::npos);
+  const std::string reply = w.ask(get("/throw") + get("/never") + get("/plain/1"));
+  CHECK(statuses_of(reply) == std::vector<int>{500, 504, 200});
+  CHECK(reply.find("secret") == std::string::npos);
 }
 
 TEST_CASE("a fiber whose peer is gone is cancelled") {

@@ -99,9 +99,8 @@ bool serve_with_failure(std::size_t failing, std::string_view sent) {
   }
   CHECK((failed || answered));
   CHECK(is_answered(lp, server.local_address(), sent));
-  auto ended = spawn(lp, [&]() -> task<> {
-    static_cast<void>(co_await server.graceful_shutdown({.drain = long_enough}));
-  });
+  auto ended =
+      spawn(lp, [&]() -> task<> { static_cast<void>(co_await server.graceful_shutdown({.drain = long_enough})); });
   lp.run_until(ended);
   CHECK(server.connections() == 0);
   return failed;
