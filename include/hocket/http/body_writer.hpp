@@ -34,6 +34,7 @@ namespace detail {
 class sender;
 }  // namespace detail
 
+// A body that is written in pieces; see above.
 class body_writer {
  public:
   // How many bytes write() collects before it sends them.

@@ -23,6 +23,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
+// The connection of an upgraded request; see above.
 class upgraded_stream {
  public:
   // `first` was read from the stream, and is read again first. Throws std::bad_alloc.

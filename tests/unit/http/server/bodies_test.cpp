@@ -29,8 +29,8 @@ http::router routes() {
   http::router all;
   all.post("/plain", echo);
   all.post("/task", echo_later);
-  all.post("/stream", {.body = http::streamed}, echo_stream, 64);
-  all.post("/stream1", {.body = http::streamed}, echo_stream, 1);
+  all.post("/stream", {.body = http::streamed}, echo_stream, std::size_t{64});
+  all.post("/stream1", {.body = http::streamed}, echo_stream, std::size_t{1});
   all.post("/ignore", {.body = http::streamed, .max_body = std::size_t{1} << 30}, ignore_stream);
   all.post("/ignore-plain", {.body = http::streamed}, ignore);
   all.post("/small", {.max_body = 10}, echo);

@@ -48,7 +48,7 @@ void end(http::server& server) {
 }  // namespace
 
 TEST_CASE("a runtime serves many connections on several workers") {
-  for (const std::size_t workers : {1, 2, 4}) {
+  for (const std::size_t workers : {1u, 2u, 4u}) {
     CAPTURE(workers);
     runtime rt({.workers = workers});
     http::server server = http::serve(rt, "127.0.0.1:0", {}, routes()).value();

@@ -98,7 +98,7 @@ TEST_CASE("a head is slow by its whole time, not by its pauses") {
 TEST_CASE("a silent peer in the middle of a body is answered with 408 after 10 s") {
   world w(routes());
   for (const char* target : {"/echo", "/stream"}) {
-    for (const std::size_t size : {0, 1, 99}) {
+    for (const std::size_t size : {0u, 1u, 99u}) {
       CAPTURE(target);
       CAPTURE(size);
       const conversation reply = w.talk(post(target, 100) + std::string(size, 'x'));
