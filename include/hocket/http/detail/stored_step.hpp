@@ -2,6 +2,7 @@
 //
 // All requests share the function and its arguments (stored_function.hpp), so they are const.
 #pragma once
+#include <hocket/core/wait/seam/unwind.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/http/detail/handler.hpp>
 #include <hocket/http/detail/stored_function.hpp>
@@ -79,10 +80,12 @@ class task_step<step<T, P...>, Function, leaves_temporaries> final : public step
     if constexpr (std::is_same_v<value, result<void>>) {
       const result<void> done = co_await std::move(running);
       if (!done) co_return failure(done.error());
-      co_return result<T>();
+      if constexpr (std::is_void_v<T>) co_return {};
+      else co_return T();
     } else if constexpr (std::is_void_v<value>) {
       co_await std::move(running);
-      co_return result<T>();
+      if constexpr (std::is_void_v<T>) co_return {};
+      else co_return T();
     } else {
       co_return result<T>(std::in_place, co_await std::move(running));
     }
@@ -91,18 +94,16 @@ class task_step<step<T, P...>, Function, leaves_temporaries> final : public step
   const Function function_;
 };
 
-// The body of in_scope(). It is abstract, because g++ 12 warns if a frame depends on a lambda of the user.
+// The result of a fiber, until its task takes it.
 template <class T>
-class scoped_body {
- public:
-  virtual task<result<T>> operator()(scope& children) const = 0;
-
- protected:
-  ~scoped_body() = default;
+struct fiber_result {
+  std::optional<result<T>> value;
+  std::exception_ptr error;
 };
 
-// The fiber is a child of a scope: it has the stop and the deadline of the connection's coroutine, and ends before the
-// task, so the request outlives it.
+// The fiber is a child of a scope: it has the stop and the deadline of the connection's coroutine. The task waits for
+// the end of the fiber in any case, also if the coroutine is cancelled or killed, because the fiber uses the request.
+// The fiber leaves its exception to the task: nothing else would receive it.
 template <class Step, class Function>
 class fiber_step;
 template <class T, class... P, class Function>
@@ -114,31 +115,35 @@ class fiber_step<step<T, P...>, Function> final : public step<T, P...> {
 
   result<T> call(P...) const override { report_wrong_step(); }
   task<result<T>> start(P... parameters) const override {
-    scoped_fiber body(*this, parameters...);
-    scoped_body<T>& erased = body;
-    co_return co_await in_scope(erased);
+    scope children;
+    fiber_result<T> from_fiber;
+    join_handle<> fiber = spawn(children, options_, fiber_call{this, &from_fiber, std::tuple<P...>(parameters...)});
+    static_cast<void>(co_await children.join());
+    if (from_fiber.error) std::rethrow_exception(from_fiber.error);
+    if (from_fiber.value) co_return *std::move(from_fiber.value);
+    const result<void> ended = co_await fiber.join();  // it was killed, or could not begin
+    co_return failure(ended ? make_error_code(hocket::errc::killed) : ended.error());
   }
 
  private:
   struct fiber_call {
     const fiber_step* self;
+    fiber_result<T>* to;
     std::tuple<P...> parameters;
-    result<T> operator()() const {
-      return std::apply(
-          [this](P... each) { return result_of_call<T>([&]() -> decltype(auto) { return self->function_(each...); }); },
-          parameters);
+
+    void operator()() const {
+      try {
+        to->value.emplace(std::apply([this](P... each) { return self->invoke(each...); }, parameters));
+      } catch (const hocket::detail::forced_unwind&) {
+        throw;
+      } catch (...) {
+        to->error = std::current_exception();
+      }
     }
   };
-  // Spawns the fiber and joins it.
-  struct scoped_fiber final : scoped_body<T> {
-    scoped_fiber(const fiber_step& step, P... each) : self(&step), parameters(each...) {}
-    task<result<T>> operator()(scope& children) const override {
-      auto fiber = spawn(children, self->options_, fiber_call{self, parameters});
-      co_return co_await fiber;
-    }
-    const fiber_step* self;
-    std::tuple<P...> parameters;
-  };
+  result<T> invoke(P... parameters) const {
+    return result_of_call<T>([&]() -> decltype(auto) { return function_(parameters...); });
+  }
 
   const spawn_options options_;
   const Function function_;
