@@ -4,7 +4,8 @@
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/http/errc.hpp>
 #include <hocket/http/request_body.hpp>
-#include <hocket/time/within.hpp>
+
+#include "http/peer_waits.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -59,7 +60,7 @@ task<std::error_code> body_reader::wait_for_bytes(mutable_buffer room, std::size
     if (const result<void> flushed = co_await out_.flush(); !flushed) co_return fail(flushed.error());
   }
   const time_point begin = time_here();
-  const result<std::size_t> arrived = co_await within(pace_.patience(), out_.peer().read_some(room));
+  const result<std::size_t> arrived = co_await wait_for_body(out_.peer(), room, pace_);
   if (!arrived)
     co_return fail(arrived.error() == std::errc::timed_out ? make_error_code(errc::request_timeout) : arrived.error());
   pace_.count(time_here() - begin, *arrived);

@@ -9,9 +9,9 @@
 #include <hocket/http/detail/proxy_protocol.hpp>
 #include <hocket/http/upgraded_stream.hpp>
 #include <hocket/time/sleep.hpp>
-#include <hocket/time/within.hpp>
 
 #include "http/connection.hpp"
+#include "http/peer_waits.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
@@ -57,7 +57,7 @@ task<bool> connection::read_head() {
     if (!sent) co_return false;
   }
   const mutable_buffer room = in_.extend(site_.options.limits.max_head + 4);
-  const result<std::size_t> count = co_await within(head_deadline_, peer_.read_some(room));
+  const result<std::size_t> count = co_await wait_for_head(peer_, room, head_deadline_);
   if (count) in_.add(*count);
   if (count) co_return *count != 0;
   is_cancelled_ = count.error() == std::errc::operation_canceled;
@@ -78,7 +78,7 @@ task<bool> connection::read_proxy_header() {
       co_return true;
     }
     const mutable_buffer room = in_.extend(proxy_header::max_size);
-    const result<std::size_t> count = co_await within(deadline, peer_.read_some(room));
+    const result<std::size_t> count = co_await wait_for_head(peer_, room, deadline);
     if (!count || *count == 0) co_return false;
     in_.add(*count);
   }

@@ -12,6 +12,7 @@
 // Rejected: bytes / time since the begin. A peer that has sent a gigabyte fast could then be silent for days.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/seam/platform/algobase.hpp>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,17 +27,21 @@ class pace {
   duration patience() const noexcept { return rate_ == 0 ? duration::max() : rest_; }
   // After a wait of that length, in which the peer has moved the bytes.
   void count(duration waited, std::size_t bytes) noexcept {
-    if (rate_ == 0) return;
-    constexpr std::int64_t second = std::chrono::nanoseconds(std::chrono::seconds(1)).count();
-    const std::uint64_t enough = static_cast<std::uint64_t>(grace_ / std::chrono::seconds(1) + 1) * rate_;
-    const std::uint64_t counted = bytes < enough ? bytes : enough;
-    const duration earned(static_cast<std::int64_t>(counted) * second / rate_);
+    const bool is_full = rest_ == grace_ && waited == duration::zero();
+    if (rate_ == 0 || grace_ == duration::max() || is_full) return;
+    // More bytes than fill the bucket count as a full bucket. No product overflows: the rate has 32 bits.
+    const auto whole_seconds =
+        std::min<std::uint64_t>(bytes / rate_, static_cast<std::uint64_t>(grace_ / one_second + 1));
+    const duration rest_of_second = one_second * static_cast<std::int64_t>(bytes % rate_) / rate_;
+    const duration earned = one_second * static_cast<std::int64_t>(whole_seconds) + rest_of_second;
     rest_ += earned - waited;
     if (rest_ > grace_) rest_ = grace_;
     if (rest_ < duration::zero()) rest_ = duration::zero();
   }
 
  private:
+  static constexpr duration one_second = std::chrono::seconds(1);
+
   const std::uint32_t rate_;  // bytes a second; 0: no limit
   const duration grace_;
   duration rest_;

@@ -1,7 +1,7 @@
 #include "http/sender.hpp"
 
+#include "http/peer_waits.hpp"
 #include <hocket/core/thread/seam/timer.hpp>
-#include <hocket/time/within.hpp>
 
 #include <algorithm>
 
@@ -28,8 +28,7 @@ task<result<void>> sender::send(std::string_view body, std::string_view tail) {
   std::size_t rest = out_.size() + body.size() + tail.size();
   while (rest != 0) {
     const time_point begin = time_here();
-    const std::span<const const_buffer> list(parts);
-    const result<std::size_t> written = co_await within(pace_.patience(), peer_.write_some(list));
+    const result<std::size_t> written = co_await wait_for_room(peer_, parts, pace_);
     if (!written) {
       error_ = written.error();
       out_.clear();

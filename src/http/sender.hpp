@@ -35,12 +35,8 @@ class sender {
   task<result<void>> send(std::string_view body) { return send(body, {}); }
   task<result<void>> send(std::string_view body, std::string_view tail);
 
-  // For a caller that writes by itself: the result of a write of the output's first bytes.
-  duration patience() const noexcept { return pace_.patience(); }
-  void count(duration waited, std::size_t bytes) noexcept;
-  void fail(std::error_code error) noexcept { error_ = error; }
-
  private:
+  void count(duration waited, std::size_t bytes) noexcept;
   static void skip(std::array<const_buffer, 3>& parts, std::size_t bytes) noexcept;
 
   tcp::stream& peer_;

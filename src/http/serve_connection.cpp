@@ -1,9 +1,9 @@
 #include "http/serve_connection.hpp"
 
 #include <hocket/base/error.hpp>
-#include <hocket/time/within.hpp>
 
 #include "http/connection.hpp"
+#include "http/peer_waits.hpp"
 #include "http/site.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
@@ -25,7 +25,7 @@ task<result<void>> serve_connection(tcp::stream peer, site& home) {
   const std::unique_ptr<proxied_peer> proxied = place_for_proxied(peer, home);
   duration patience = home.options.limits.first_byte;
   for (;;) {
-    result<borrowed_bytes> bytes = co_await within(patience, peer.read_idle());
+    result<borrowed_bytes> bytes = co_await wait_for_request(peer, patience);
     if (!bytes) co_return end_of_wait(bytes.error());
     if (bytes->empty()) co_return {};
     const auto active = std::make_unique<connection>(home, peer, std::move(*bytes), proxied.get());
