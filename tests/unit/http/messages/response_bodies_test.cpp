@@ -1,5 +1,6 @@
 // The bodies of responses, and who owns their bytes.
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
 #include <hocket/http/body_writer.hpp>
 #include <hocket/http/response.hpp>
 #include <hocket/http/upgrade.hpp>
@@ -149,6 +150,32 @@ TEST_CASE("a function of a writer may return a plain task, and its captures live
     CHECK_FALSE(observed.expired());
   }
   CHECK(observed.expired());
+}
+
+namespace {
+
+class converted {
+ public:
+  converted(const std::string& text) : text_(text) {}
+  ~converted() { text_ = "destroyed"; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+task<> copy_later(http::body_writer&, std::string& to, const converted& text) {
+  co_await yield();
+  to = text.text();
+}
+
+}  // namespace
+
+TEST_CASE("a temporary that the call of a writer makes of an argument lives until its task has ended") {
+  std::string to;
+  http::response answer = http::stream_body("text/plain", copy_later, std::ref(to), "text"s);
+  no_writer writer;
+  CHECK(sync_wait(body_of(answer).function().write(writer.get())).has_value());
+  CHECK(to == "text");
 }
 
 TEST_CASE("an upgrade is a 101 with its protocol and its function") {

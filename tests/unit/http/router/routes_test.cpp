@@ -1,6 +1,8 @@
 // Which handler answers which request: patterns, methods, groups, mounts, conflicts.
 #include "unit/http/router/served.hpp"
 
+#include <hocket/core/yield.hpp>
+
 #include <array>
 #include <functional>
 #include <stdexcept>
@@ -80,6 +82,45 @@ TEST_CASE("each kind of result of a handler is a response") {
   CHECK(all.text("GET", "/task") == "3");
   CHECK(all.text("GET", "/task-of-result") == "4");
   CHECK(all.status("GET", "/task-of-failure") == 409);
+}
+
+namespace {
+
+// The call of a handler makes it of a stored text.
+class converted {
+ public:
+  converted(const std::string& text) : text_(text) {}
+  converted(const converted&) = delete;
+  ~converted() { text_ = "destroyed"; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+task<http::response> say_later(http::request&, const converted& text) {
+  co_await yield();
+  co_return http::text(text.text());
+}
+task<result<http::response>> say_result_later(http::request&, const converted& text) {
+  co_await yield();
+  co_return http::text(text.text());
+}
+task<std::optional<http::response>> say_before(http::request&, const converted& text) {
+  co_await yield();
+  co_return http::text(text.text());
+}
+
+}  // namespace
+
+TEST_CASE("a temporary that the call makes of an argument lives until the task has ended") {
+  http::router routes;
+  routes.get("/task", say_later, "text"s);
+  routes.get("/result", say_result_later, "text"s);
+  http::router_group group = routes.group("/before");
+  group.before(say_before, "text"s);
+  group.get("", hello);
+  const served all(std::move(routes));
+  for (const char* target : {"/task", "/result", "/before"}) CHECK(all.text("GET", target) == "text");
 }
 
 TEST_CASE("a chain of plain functions needs no coroutine, any other does") {

@@ -142,6 +142,51 @@ TEST_CASE("a fiber has ended before its connection is cancelled or killed") {
   }
 }
 
+TEST_CASE("no exception of a fiber leaves the chain of a cancelled connection") {
+  struct row {
+    const char* name;
+    void (*end)(const result<void>& slept);
+  };
+  const std::array rows{
+      row{"the error of the wait", [](const result<void>& slept) { throw std::system_error(slept.error()); }},
+      row{"cancelled", [](const result<void>&) { throw cancelled(); }},
+      row{"another exception", [](const result<void>&) { throw std::logic_error("a secret"); }},
+      row{"a number", [](const result<void>&) { throw 7; }},
+      row{"none", [](const result<void>&) {}},
+  };
+  for (const row& each : rows) {
+    CAPTURE(each.name);
+    bool is_reached = false;
+    http::router routes;
+    routes.get("/", {.run = http::in_fiber}, [&](http::request&) -> http::response {
+      const auto slept = await(sleep_for(1h));
+      is_reached = true;
+      each.end(slept ? result<void>{} : result<void>(failure(slept.error())));
+      return http::empty();
+    });
+    const served all(std::move(routes));
+    manual_clock time;
+    loop lp({.clock = &time});
+    made_request holder(get("/"));
+    all.table().find(*holder);
+    auto body = [&]() -> task<> {
+      task<http::response> running = all.table().respond(*holder);
+      static_cast<void>(co_await std::move(running));
+    };
+    auto connection = spawn(lp, body);
+    lp.run_for(0ms);
+    lp.cancel_all();
+    lp.run_for(0ms);
+    CHECK(is_reached);
+    CHECK(lp.live() == 0);
+    REQUIRE(connection.done());
+    try {
+      sync_wait(connection);
+    } catch (const cancelled&) {
+    }
+  }
+}
+
 TEST_CASE("options of a fiber route reach the route") {
   http::router routes;
   const auto handle = [](http::request&) { return http::empty(); };
