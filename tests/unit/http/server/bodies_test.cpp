@@ -204,6 +204,28 @@ TEST_CASE("an early answer instead of 100 closes the connection, and no byte beh
   }
 }
 
+TEST_CASE("no interim answer follows the head of the final one") {
+  http::router all;
+  all.post("/late", {.body = http::streamed}, [](http::request& rq) -> task<result<http::response>> {
+    auto echo = [](http::body_writer& out, http::request_body& in) -> task<result<void>> {
+      std::array<char, 8> buffer;
+      co_await or_return(out.write_all("begin "));
+      const std::size_t n = co_await or_return(in.read_some(buffer));
+      const std::span<const char> piece(buffer.data(), n);
+      co_await or_return(out.write_all(piece));
+      co_return {};
+    };
+    co_return http::stream_body("text/plain", echo, std::ref(rq.stream()));
+  });
+  world w(std::move(all));
+  const std::string head = post("/late", "Content-Length: 3\r\nExpect: 100-continue\r\n", "");
+  const std::vector<answer> answers = read_answers(w.ask(head + "abc", {.piece = head.size(), .pause = 1s}));
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].status == 200);
+  CHECK(answers[0].body == "begin abc");
+  CHECK(answers[0].field("connection") == "close");
+}
+
 TEST_CASE("another expectation is answered with 417") {
   world w(routes());
   CHECK(statuses_of(w.ask(with_length("/plain", "abc", "Expect: 101-maybe\r\n") + next)) == std::vector<int>{417});
