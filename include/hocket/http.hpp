@@ -17,7 +17,6 @@
 #include <hocket/http/router.hpp>
 #include <hocket/http/serve_options.hpp>
 #include <hocket/http/server.hpp>
-#include <hocket/http/server_counts.hpp>
 #include <hocket/http/status.hpp>
 #include <hocket/http/upgrade.hpp>
 #include <hocket/http/upgraded_stream.hpp>

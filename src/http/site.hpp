@@ -8,7 +8,6 @@
 #include <hocket/http/detail/route_table.hpp>
 #include <hocket/http/forwarded.hpp>
 #include <hocket/http/serve_options.hpp>
-#include <hocket/http/server_counts.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <algorithm>
 #include <array>

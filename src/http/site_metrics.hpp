@@ -1,7 +1,7 @@
 // The metrics of an HTTP server, beside those of its connections (src/net/server_metrics.cpp).
 #pragma once
 #include <hocket/base/metrics.hpp>
-#include <hocket/http/server_counts.hpp>
+#include <hocket/http/serve_options.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http::detail {
 

@@ -1,10 +1,11 @@
-// Options of an HTTP server: where it listens, limits, log.
+// Options and counts of an HTTP server.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/http/forwarded.hpp>
 #include <hocket/net/serve_options.hpp>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -57,5 +58,12 @@ struct serve_options {
   tcp::connection_error_handler on_error = nullptr;  // of a connection's coroutine, not of a handler
 };
 static_assert(hocket::detail::owns_nothing<serve_options>);
+
+// Counts since the start of a server. A connection adds the bytes of an answer after it has sent them.
+struct request_counts {
+  std::array<std::uint64_t, 6> answers{};  // by the first digit of their status: answers[2] are the 2xx
+  std::uint64_t bytes_in = 0;              // of bodies
+  std::uint64_t bytes_out = 0;             // of answers, with their heads
+};
 
 }}}  // namespace hocket::http

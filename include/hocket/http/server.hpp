@@ -43,7 +43,6 @@
 #include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/http/router.hpp>
 #include <hocket/http/serve_options.hpp>
-#include <hocket/http/server_counts.hpp>
 #include <hocket/net/serve.hpp>
 #include <initializer_list>
 #include <string_view>
