@@ -7,31 +7,69 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
-// A word with bit 7 of each byte set that is a control character: below 0x20, or 0x7f. Bytes above the lowest such byte
-// may be marked wrongly, because a subtraction borrows from the next byte.
+constexpr std::uint64_t byte_ones = 0x0101010101010101;
+
+// Eight bytes, of which the first is in the lowest bits.
+inline std::uint64_t load_word(const char* begin) noexcept {
+  std::uint64_t word = 0;
+  std::memcpy(&word, begin, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+  return word;
+}
+// The same for less than eight bytes that end at `end`: NUL follows. Eight bytes in front of `end` can be read.
+inline std::uint64_t load_last_word(const char* begin, const char* end) noexcept {
+  return begin == end ? 0 : load_word(end - 8) >> (8 * (8 - (end - begin)));
+}
+constexpr std::ptrdiff_t first_marked(std::uint64_t marks) noexcept { return std::countr_zero(marks) / 8; }
+
+// A word with bit 7 of each byte set that is a control character: below 0x20, or 0x7f. Other bytes may be
+// marked wrongly, too, because of borrows and carries between bytes.
 constexpr std::uint64_t mark_controls(std::uint64_t word) noexcept {
-  constexpr std::uint64_t ones = 0x0101010101010101;
-  const std::uint64_t deletes = word ^ (ones * 0x7f);
-  const std::uint64_t below = (word - ones * 0x20) & ~word;
-  return (below | ((deletes - ones) & ~deletes)) & (ones * 0x80);
+  return ((word - byte_ones * 0x20) | (word + byte_ones)) & ~word & (byte_ones * 0x80);
+}
+// The same for colons. The lowest marked byte is a colon.
+constexpr std::uint64_t mark_colons(std::uint64_t word) noexcept {
+  const std::uint64_t difference = word ^ (byte_ones * ':');
+  return (difference - byte_ones) & ~difference & (byte_ones * 0x80);
 }
 
 // The first byte in [begin, end) that is no character of a field value, or `end`.
 inline const char* skip_value(const char* begin, const char* end) noexcept {
   while (end - begin >= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, begin, sizeof word);
-    const std::uint64_t marks = mark_controls(word);
+    const std::uint64_t marks = mark_controls(load_word(begin));
     if (marks == 0) {
       begin += 8;
       continue;
     }
-    if constexpr (std::endian::native == std::endian::little) begin += std::countr_zero(marks) / 8;
+    begin += first_marked(marks);
     if (!is_in(value_char, *begin)) return begin;
-    ++begin;  // a tab: a control character that a value may have. Big-endian: a byte in front of the marked one
+    ++begin;  // a tab, or marked wrongly
   }
   while (begin != end && is_in(value_char, *begin)) ++begin;
   return begin;
+}
+
+// The same, if such a byte is known to be there, and eight bytes in front of `end` can be read.
+inline const char* skip_value_to_end(const char* begin, const char* end) noexcept {
+  const char* const last_word = end - 8;
+  for (;;) {
+    const std::uint64_t marks = mark_controls(begin <= last_word ? load_word(begin) : load_last_word(begin, end));
+    if (marks == 0) {
+      begin += 8;
+      continue;
+    }
+    begin += first_marked(marks);
+    if (!is_in(value_char, *begin)) return begin;
+    ++begin;  // a tab, or marked wrongly
+  }
+}
+
+// The first colon in [begin, end), or `end`. Eight bytes in front of `end` can be read.
+inline const char* find_colon(const char* begin, const char* end) noexcept {
+  for (const char* const last_word = end - 8; begin <= last_word; begin += 8)
+    if (const std::uint64_t marks = mark_colons(load_word(begin)); marks != 0) return begin + first_marked(marks);
+  const std::uint64_t marks = mark_colons(load_last_word(begin, end));
+  return marks == 0 ? end : begin + first_marked(marks);
 }
 
 // The first byte in [begin, end) that is not of the class, or `end`.

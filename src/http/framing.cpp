@@ -1,3 +1,4 @@
+#include <hocket/base/seam/platform/attributes.hpp>
 #include <hocket/http/detail/framing.hpp>
 #include <hocket/http/detail/request_head.hpp>
 #include <hocket/http/detail/tokens.hpp>
@@ -27,7 +28,7 @@ refusal read_host(const request_head& head) noexcept {
   const field_table& fields = head.fields();
   const std::size_t index = fields.find(known_field::host);
   if (index == field_table::npos) return head.minor_version() == 0 ? refusal{} : bad_framing("RFC 9112, 3.2");
-  if (fields.find_next(index) != field_table::npos || !is_host(fields.value(index)))
+  if (fields.is_repeated(known_field::host) || !is_host(fields.value(index)))
     return bad_framing("RFC 9112, 3.2");
   return {};
 }
@@ -36,7 +37,7 @@ refusal read_length(const field_table& fields, framing& body) noexcept {
   const std::size_t index = fields.find(known_field::content_length);
   if (index == field_table::npos) return {};
   const std::string_view digits = fields.value(index);
-  if (fields.find_next(index) != field_table::npos || digits.empty() || digits.size() > 19)
+  if (fields.is_repeated(known_field::content_length) || digits.empty() || digits.size() > 19)
     return bad_framing("RFC 9112, 6.3");
   std::uint64_t length = 0;
   for (const char digit : digits) {
@@ -98,21 +99,32 @@ refusal read_expect(const request_head& head, framing& body) noexcept {
   });
 }
 
+// The options of Connection.
+struct connection_options {
+  bool close = false;
+  bool keep_alive = false;
+  bool upgrade = false;
+
+  // Whether the option is one of these.
+  bool add(std::string_view option) noexcept {
+    if (equals_ignore_case(option, "keep-alive")) return keep_alive = true;
+    if (equals_ignore_case(option, "close")) return close = true;
+    if (equals_ignore_case(option, "upgrade")) return upgrade = true;
+    return false;
+  }
+};
+
 refusal read_connection(const request_head& head, framing& body) noexcept {
-  bool closes = false;
-  bool keeps = head.minor_version() != 0;
+  connection_options options;
   const refusal error = for_each_line(head.fields(), known_field::connection, [&](std::string_view value) noexcept {
+    if (options.add(value)) return refusal{};  // no list, as most often
     list_reader elements(value);
-    for (std::string_view element; elements.next(element);) {
-      if (!is_token(element)) return bad_framing("RFC 9110, 7.6.1");
-      if (equals_ignore_case(element, "close")) closes = true;
-      else if (equals_ignore_case(element, "keep-alive")) keeps = true;
-      else if (equals_ignore_case(element, "upgrade")) body.upgrades = true;
-    }
+    for (std::string_view element; elements.next(element);)
+      if (!options.add(element) && !is_token(element)) return bad_framing("RFC 9110, 7.6.1");
     return elements.is_malformed() ? bad_framing("RFC 9110, 7.6.1") : refusal{};
   });
-  body.keeps_alive = keeps && !closes;
-  body.upgrades = body.upgrades && head.minor_version() != 0 && head.fields().has(known_field::upgrade);
+  body.keeps_alive = (head.minor_version() != 0 || options.keep_alive) && !options.close;
+  body.upgrades = options.upgrade && head.minor_version() != 0 && head.fields().has(known_field::upgrade);
   return error;
 }
 
@@ -123,13 +135,8 @@ refusal read_te(const field_table& fields, framing& body) noexcept {
   });
 }
 
-}  // namespace
-
-refusal read_framing(const request_head& head, framing& body) noexcept {
-  body = {};
-  body.keeps_alive = head.minor_version() != 0;
-  if (const refusal error = read_host(head); error.is_set()) return error;
-  if (!head.fields().has_any_of(framing_fields)) return {};
+// The fields of framing_fields.
+[[HOCKET_NOINLINE]] refusal read_framing_fields(const request_head& head, framing& body) noexcept {
   if (const refusal error = read_transfer_encoding(head, body); error.is_set()) return error;
   if (const refusal error = read_length(head.fields(), body); error.is_set()) return error;
   if (body.has_body() && (head.method() == method::trace || head.method() == method::connect))
@@ -137,6 +144,15 @@ refusal read_framing(const request_head& head, framing& body) noexcept {
   if (const refusal error = read_connection(head, body); error.is_set()) return error;
   if (const refusal error = read_expect(head, body); error.is_set()) return error;
   return read_te(head.fields(), body);
+}
+
+}  // namespace
+
+refusal read_framing(const request_head& head, framing& body) noexcept {
+  body = {};
+  body.keeps_alive = head.minor_version() != 0;
+  if (const refusal error = read_host(head); error.is_set()) return error;
+  return head.fields().has_any_of(framing_fields) ? read_framing_fields(head, body) : refusal{};
 }
 
 }}}}  // namespace hocket::http::detail

@@ -2,6 +2,7 @@
 // is not read, and either finds the end of the element, needs more bytes, or refuses the head. All limits are compared
 // with positions in the head, never with the size of the input: so the verdict does not depend on how the bytes arrive.
 #include "byte_scan.hpp"
+#include "fast_reader.hpp"
 
 #include <hocket/base/seam/platform/algobase.hpp>
 #include <hocket/http/detail/request_head.hpp>
@@ -13,10 +14,25 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 namespace {
 
-constexpr std::ptrdiff_t longest_method = 32;
 constexpr std::string_view version_pattern = "HTTP/0.0\r\n";  // 0: any digit
 
 }  // namespace
+
+inline void request_head::append_field(const char* name, std::size_t name_size, const char* value_end,
+                                       known_field known) noexcept {
+  const char* const name_end = name + name_size;
+  const char* first = name_end + 1;
+  // All characters of a value but SP and HTAB are above SP.
+  const auto is_space = [](char c) noexcept { return static_cast<unsigned char>(c) <= ' '; };
+  while (first != value_end && is_space(*first)) ++first;
+  while (value_end != first && is_space(value_end[-1])) --value_end;
+  fields_.append({.name_offset = static_cast<std::uint32_t>(name - begin_),
+                  .name_size = static_cast<std::uint16_t>(name_size),
+                  .value_distance = static_cast<std::uint16_t>(first - name_end),
+                  .value_size = static_cast<std::uint16_t>(value_end - first),
+                  .known = known,
+                  .next = 0});
+}
 
 // The bytes that one call has, and the machine's steps.
 struct request_head::reader {
@@ -152,7 +168,7 @@ auto request_head::reader::read_value() noexcept -> step {
   if (exceeds_line()) return refuse(status::request_header_fields_too_large, "RFC 6585, 5");
   if (next == end) return step::wait;
   if (*next != '\r') return refuse(*next == '\n' ? "RFC 9112, 2.2" : "RFC 9110, 5.5");
-  head.append_field(line_begin(), head.name_size_, next);
+  head.append_field(line_begin(), head.name_size_, next, find_known_field({line_begin(), head.name_size_}));
   ++next;
   return enter(phase::line_end);
 }
@@ -187,102 +203,27 @@ auto request_head::reader::read_phase() noexcept -> step {
   return step::refused;
 }
 
-// The common case: the whole head is there, and it is shorter than a line may be, so no limit of bytes can be exceeded.
-// This reader accepts nothing that the machine refuses, and refuses nothing: if a step returns a null pointer, the
-// machine decides. `last` is the position of an LF, which is in no class of characters. So no scan needs another bound.
-// Each step gets the first byte that is not read, and returns the next one.
-struct request_head::fast_reader {
-  request_head& head;
-  const char* last;
-
-  const char* read(const char* next, const head_limits& limits) noexcept;
-  const char* read_request_line(const char* next) noexcept;
-  const char* read_method(const char* next) noexcept;
-  const char* read_target(const char* next) noexcept;
-  const char* read_field(const char* next) noexcept;
-  // Whether two bytes are a line end that is not behind `last`.
-  bool is_line_end(const char* next) const noexcept { return next < last && next[0] == '\r' && next[1] == '\n'; }
-};
-
-const char* request_head::fast_reader::read_method(const char* next) noexcept {
-  const char* const begin = next;
-  head.method_offset_ = 0;
-  if (last - next > 4 && std::memcmp(next, "GET ", 4) == 0) {
-    head.method_size_ = 3;
-    head.method_ = http::method::get;
-    return next + 4;
-  }
-  next = skip_to_end(token_char, next);
-  if (*next != ' ' || next == begin || next - begin > longest_method) return nullptr;
-  head.method_size_ = static_cast<std::uint16_t>(next - begin);
-  head.method_ = find_method({begin, head.method_size_});
-  return next + 1;
-}
-
-const char* request_head::fast_reader::read_target(const char* next) noexcept {
-  const char* const begin = next;
-  target_parts& parts = head.parts_;
-  if (*next == '/' && head.method_ != http::method::connect) {
-    next = skip_to_end(plain_path_char, next);
-    parts = {};
-    parts.path = {begin, static_cast<std::size_t>(next - begin)};
-    if (*next == '?') {
-      const char* const query = ++next;
-      next = skip_to_end(target_char, next);
-      parts.query = {query, static_cast<std::size_t>(next - query)};
-      parts.has_query = true;
-    }
-  }
-  const bool is_done = *next == ' ' && next != begin;
-  if (!is_done) next = skip_to_end(target_char, next);
-  if (*next != ' ') return nullptr;
-  head.target_size_ = static_cast<std::uint16_t>(next - begin);
-  return is_done || !parse_target(head.method_, head.target(), parts).is_set() ? next : nullptr;
-}
-
-const char* request_head::fast_reader::read_request_line(const char* next) noexcept {
-  next = read_method(next);
-  if (next) next = read_target(next);
-  if (!next || last - next < 10 || std::memcmp(next, " HTTP/1.1\r\n", 11) != 0) return nullptr;
-  head.minor_version_ = 1;
-  return next + 11;
-}
-
-const char* request_head::fast_reader::read_field(const char* next) noexcept {
-  const char* const name = next;
-  next = skip_to_end(token_char, next);
-  if (*next != ':' || next == name) return nullptr;
-  const auto name_size = static_cast<std::size_t>(next - name);
-  next = skip_value(next + 1, last);
-  if (!is_line_end(next)) return nullptr;
-  head.append_field(name, name_size, next);
-  return next + 2;
-}
-
-const char* request_head::fast_reader::read(const char* next, const head_limits& limits) noexcept {
-  next = read_request_line(next);
-  const std::size_t most_fields = std::min<std::size_t>(limits.fields, field_table::max_fields);
-  while (next && !is_line_end(next)) {
-    if (next > last || head.fields_.size() >= most_fields) return nullptr;
-    next = read_field(next);
-  }
-  return next ? next + 2 : nullptr;
-}
-
-bool request_head::parse_at_once(std::string_view bytes, const head_limits& limits) noexcept {
+inline bool request_head::parse_at_once(std::string_view bytes, const head_limits& limits) noexcept {
   const std::size_t longest = std::min<std::uint32_t>(std::min(limits.line, limits.head), 0xffff);
   const std::size_t size = std::min(bytes.size(), longest);
-  const void* const last = size == 0 ? nullptr : ::memrchr(begin_, '\n', size);
+  if (size < 8) return false;
+  const char* const end = begin_ + size;
+  const void* const last = end[-1] == '\n' ? end - 1 : ::memrchr(begin_, '\n', size);
   if (!last) return false;
-  fast_reader input{*this, static_cast<const char*>(last)};
-  const char* const end = input.read(begin_, limits);
-  if (!end) {
+  fast_reader input{*this, static_cast<const char*>(last), end};
+  const char* const head_end = input.read(begin_, limits);
+  if (!head_end) {
     fields_.clear();
     return false;
   }
-  position_ = static_cast<std::uint32_t>(end - begin_);
+  position_ = static_cast<std::uint32_t>(head_end - begin_);
   phase_ = phase::end;
   return true;
+}
+
+inline auto request_head::finish() noexcept -> outcome {
+  error_ = read_framing(*this, framing_);
+  return error_.is_set() ? outcome::refused : outcome::complete;
 }
 
 auto request_head::parse(std::string_view bytes, const head_limits& limits) noexcept -> outcome {
@@ -307,33 +248,15 @@ auto request_head::run(std::string_view bytes, const head_limits& limits) noexce
   }
 }
 
-void request_head::append_field(const char* name, std::size_t name_size, const char* value_end) noexcept {
-  const char* first = name + name_size + 1;
-  while (first != value_end && is_blank(*first)) ++first;
-  while (value_end != first && is_blank(value_end[-1])) --value_end;
-  fields_.append({.name_offset = static_cast<std::uint32_t>(name - begin_),
-                  .name_size = static_cast<std::uint16_t>(name_size),
-                  .value_distance = static_cast<std::uint16_t>(first - name - static_cast<std::ptrdiff_t>(name_size)),
-                  .value_size = static_cast<std::uint16_t>(value_end - first),
-                  .known = find_known_field({name, name_size}),
-                  .next = 0});
-}
-
-auto request_head::finish() noexcept -> outcome {
-  error_ = read_framing(*this, framing_);
-  return error_.is_set() ? outcome::refused : outcome::complete;
-}
-
 auto request_head::refuse(status code, const char* section) noexcept -> outcome {
   error_ = {code, section};
   return outcome::refused;
 }
 
+// parse() sets everything else.
 void request_head::clear() noexcept {
-  position_ = line_begin_ = method_offset_ = 0;
+  position_ = line_begin_ = 0;
   phase_ = phase::begin;
-  error_ = {};
-  framing_ = {};
   fields_.clear();
 }
 

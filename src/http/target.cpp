@@ -1,5 +1,6 @@
 #include "byte_scan.hpp"
 
+#include <hocket/base/seam/platform/attributes.hpp>
 #include <hocket/http/detail/target.hpp>
 #include <hocket/http/detail/tokens.hpp>
 
@@ -89,15 +90,11 @@ refusal parse_absolute(method of_method, std::string_view target, target_parts& 
   return {};
 }
 
-bool is_port(std::string_view text) noexcept {
-  if (text.size() > 5) return false;
-  unsigned port = 0;
-  for (const char c : text) {
-    const unsigned digit = static_cast<unsigned char>(c) - unsigned{'0'};
-    if (digit > 9) return false;
-    port = port * 10 + digit;
-  }
-  return port <= 0xffff;
+// At most five digits, so their order as text is their order as numbers if there are five.
+inline bool is_port(const char* begin, const char* end) noexcept {
+  const std::ptrdiff_t size = end - begin;
+  if (size > 5 || skip(digit_char, begin, end) != end) return false;
+  return size < 5 || std::memcmp(begin, "65535", 5) <= 0;
 }
 
 bool is_ip_v6(std::string_view text) noexcept {
@@ -108,34 +105,38 @@ bool is_ip_v6(std::string_view text) noexcept {
   return ::inet_pton(AF_INET6, terminated.data(), &address) == 1;
 }
 
-// The size of the host in front of a colon or the end; npos if it is malformed.
-std::size_t size_of_host(std::string_view text) noexcept {
-  if (text.starts_with('[')) {
-    const std::size_t end = text.find(']');
-    return end != text.npos && is_ip_v6(text.substr(1, end - 1)) ? end + 1 : text.npos;
+// The end of a host in brackets or with percent signs, or null if it is malformed. `next` is the first special byte.
+const char* skip_special_host(const char* begin, const char* next, const char* end) noexcept {
+  if (*begin == '[') {
+    const std::string_view text(begin, static_cast<std::size_t>(end - begin));
+    const std::size_t size = text.find(']');
+    return size != text.npos && is_ip_v6(text.substr(1, size - 1)) ? begin + size + 1 : nullptr;
   }
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  const char* next = skip(host_char, begin, end);
-  while (next != end && *next == '%') {  // seldom
-    if (end - next < 3 || !is_in(hex_char, next[1]) || !is_in(hex_char, next[2])) return text.npos;
+  while (next != end && *next == '%') {
+    if (end - next < 3 || !is_in(hex_char, next[1]) || !is_in(hex_char, next[2])) return nullptr;
     next = skip(host_char, next + 3, end);
   }
-  return static_cast<std::size_t>(next - begin);
+  return next;
+}
+
+// The end of the host, or null if it is malformed.
+[[HOCKET_ALWAYS_INLINE]] inline const char* skip_host(const char* begin, const char* end) noexcept {
+  const char* const next = skip(host_char, begin, end);
+  return next == end || *next == ':' ? next : skip_special_host(begin, next, end);
 }
 
 }  // namespace
 
 bool is_host(std::string_view text) noexcept {
-  const std::size_t size = size_of_host(text);
-  if (size == text.size()) return true;
-  return size != text.npos && text[size] == ':' && is_port(text.substr(size + 1));
+  const char* const end = text.data() + text.size();
+  const char* const host_end = skip_host(text.data(), end);
+  return host_end == end || (host_end && *host_end == ':' && is_port(host_end + 1, end));
 }
 
 bool is_host_with_port(std::string_view text) noexcept {
-  const std::size_t size = size_of_host(text);
-  return size != 0 && size < text.size() && text[size] == ':' && size + 1 != text.size() &&
-         is_port(text.substr(size + 1));
+  const char* const end = text.data() + text.size();
+  const char* const host_end = skip_host(text.data(), end);
+  return host_end && host_end != text.data() && end - host_end > 1 && *host_end == ':' && is_port(host_end + 1, end);
 }
 
 refusal parse_target(method of_method, std::string_view target, target_parts& parts) noexcept {

@@ -53,7 +53,7 @@ enum class known_field : std::uint8_t {
 inline constexpr std::size_t known_field_count = 40;
 static_assert(static_cast<std::size_t>(known_field::unknown) == known_field_count);
 
-// The number of a name, in any case; known_field::unknown for other names. `name` is a token.
+// The number of a name, in any case; known_field::unknown for other texts. A known name is a token.
 known_field find_known_field(std::string_view name) noexcept;
 // The name as RFC 9110 writes it: "Content-Length". "" for known_field::unknown.
 std::string_view to_string(known_field field) noexcept;

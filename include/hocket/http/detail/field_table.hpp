@@ -48,6 +48,10 @@ class field_table {
   }
   std::size_t find(std::string_view name) const noexcept;
   std::size_t find_next(std::size_t index) const noexcept;
+  // Whether the field, which is there, has more than one line.
+  bool is_repeated(known_field field) const noexcept {
+    return entries_[first_[static_cast<std::size_t>(field)]].next != 0;
+  }
   bool has(known_field field) const noexcept { return (present_ & bit_of(field)) != 0; }
   bool has_any_of(std::uint64_t bits) const noexcept { return (present_ & bits) != 0; }
   static constexpr std::uint64_t bit_of(known_field field) noexcept {

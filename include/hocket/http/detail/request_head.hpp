@@ -80,7 +80,7 @@ class request_head {
 
   bool parse_at_once(std::string_view bytes, const head_limits& limits) noexcept;
   outcome run(std::string_view bytes, const head_limits& limits) noexcept;
-  void append_field(const char* name, std::size_t name_size, const char* value_end) noexcept;
+  void append_field(const char* name, std::size_t name_size, const char* value_end, known_field known) noexcept;
   outcome refuse(status code, const char* section) noexcept;
   outcome finish() noexcept;
 

@@ -13,7 +13,7 @@ enum char_class : std::uint8_t {
   token_char = 1,         // RFC 9110, 5.6.2: tchar
   value_char = 2,         // HTAB, SP, VCHAR, obs-text
   target_char = 4,        // VCHAR without `"`, `#`, `<` and `>`
-  host_char = 8,          // unreserved, sub-delims and the percent sign (RFC 3986, 3.2.2)
+  host_char = 8,          // unreserved and sub-delims (RFC 3986, 3.2.2)
   digit_char = 16,        // 0 to 9
   hex_char = 32,          // 0 to 9, a to f, A to F
   unreserved = 64,        // RFC 3986, 2.3
