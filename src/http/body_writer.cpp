@@ -15,7 +15,7 @@ static constexpr std::size_t size_digits = 4;
 static_assert(2 * body_writer::flush_size <= 0xffff);
 
 body_writer::body_writer(detail::sender& sender, bool chunked, std::uint64_t size) noexcept
-    : peer_(sender.peer()), sender_(&sender), chunked_(chunked), size_limit_(size) {}
+    : draining_(sender.draining()), sender_(&sender), chunked_(chunked), size_limit_(size) {}
 
 std::error_code body_writer::check(std::size_t more) const noexcept {
   if (!sender_) return std::make_error_code(std::errc::operation_not_permitted);

@@ -26,7 +26,7 @@ connection::connection(site& home, tcp::stream& peer, borrowed_bytes&& first, pr
     : site_(home),
       peer_(peer),
       in_(std::move(first)),
-      out_(peer, home.options.limits.min_rate, home.options.limits.rate_grace),
+      out_(peer, home.options.limits.min_rate, home.options.limits.rate_grace, home.draining),
       body_(in_, out_, home.options.limits.min_rate, home.options.limits.rate_grace),
       stream_(body_),
       client_(home, peer, proxied),

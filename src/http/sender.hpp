@@ -8,6 +8,7 @@
 #include <hocket/coro/task.hpp>
 #include <hocket/http/detail/output.hpp>
 #include <hocket/net/tcp.hpp>
+#include <hocket/sync/event.hpp>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -19,12 +20,15 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 class sender {
  public:
-  sender(tcp::stream& peer, std::uint32_t rate, duration grace) noexcept : peer_(peer), pace_(rate, grace) {}
+  // `draining` is set when the server drains.
+  sender(tcp::stream& peer, std::uint32_t rate, duration grace, event& draining) noexcept
+      : peer_(peer), pace_(rate, grace), draining_(draining) {}
   sender(const sender&) = delete;
   sender& operator=(const sender&) = delete;
 
   output& out() noexcept { return out_; }
   tcp::stream& peer() noexcept { return peer_; }
+  event& draining() noexcept { return draining_; }
   std::error_code error() const noexcept { return error_; }
   // Bytes that the system has taken.
   std::uint64_t sent() const noexcept { return sent_; }
@@ -42,6 +46,7 @@ class sender {
   tcp::stream& peer_;
   output out_;
   pace pace_;
+  event& draining_;
   std::error_code error_;
   std::uint64_t sent_ = 0;
 };

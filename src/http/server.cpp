@@ -90,6 +90,7 @@ static void add(shutdown_report& sum, const shutdown_report& part) noexcept {
 // All parts at the same time, so that each has the whole time. Each writes to a list of its own, because they may run
 // on several workers.
 task<shutdown_report> server_state::graceful_shutdown(shutdown_options options) {
+  site_.draining.set();
   std::vector<shutdown_list> lists(parts_.size());
   std::vector<task<shutdown_report>> ends;
   for (std::size_t i = 0; i < parts_.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <hocket/http/detail/route_table.hpp>
 #include <hocket/http/forwarded.hpp>
 #include <hocket/http/serve_options.hpp>
+#include <hocket/sync/event.hpp>
 #include <hocket/sync/semaphore.hpp>
 #include <algorithm>
 #include <array>
@@ -55,6 +56,7 @@ class site : public hocket::detail::from_memory_source {
   const serve_options options;
   const std::unique_ptr<const route_table> routes;
   const http::trusted_proxies trusted;
+  event draining;    // set by graceful_shutdown()
   semaphore bodies;  // a permit for each byte of a whole body that is in memory of its own
 
  private:

@@ -25,7 +25,7 @@
 #pragma once
 #include <hocket/coro/task.hpp>
 #include <hocket/io/byte_stream.hpp>
-#include <hocket/net/tcp.hpp>
+#include <hocket/sync/event.hpp>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
@@ -58,8 +58,8 @@ class body_writer {
   // How many bytes of the body were written so far.
   std::uint64_t written() const noexcept { return written_; }
 
-  // Waits until the server drains: a function that writes without an end returns then (net/socket_stream.hpp).
-  auto drain_requested(call_site site = this_call_site()) noexcept { return peer_.drain_requested(site); }
+  // Waits until the server drains: a function that writes without an end returns then. From then on it returns at once.
+  [[nodiscard]] auto drain_requested(call_site site = this_call_site()) noexcept { return draining_.wait(site); }
 
   // For the server: ends the body, and the writer. Errors: message_size, if less was written than was declared.
   task<result<void>> end();
@@ -71,7 +71,7 @@ class body_writer {
   void open_chunk();
   void close_chunk();
 
-  tcp::stream& peer_;
+  event& draining_;
   detail::sender* sender_;  // null: the function has returned
   const bool chunked_;
   const std::uint64_t size_limit_;

@@ -95,7 +95,8 @@ class site {
       while (const std::size_t n = hocket::sync_wait(pair.far.read_some(buffer)).value()) bytes.append(buffer.data(), n);
     });
     {
-      http::detail::sender sender(pair.near, 0, {});
+      hocket::event draining;
+      http::detail::sender sender(pair.near, 0, {}, draining);
       http::body_writer out(sender, false);
       auto writing = [&]() -> hocket::task<hocket::result<void>> {
         co_await hocket::or_return(body.function().write(out));
