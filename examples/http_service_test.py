@@ -49,6 +49,7 @@ def check(client):
     assert ask(client, "DELETE", "/notes/2", X_Key="open")[0].status == 404
     metrics = ask(client, "GET", "/metrics")[1].decode()
     assert 'hocket_server_connections{server="notes"' in metrics, metrics
+    assert 'hocket_http_answers_total{server="notes",class="2xx"} ' in metrics, metrics
 
 
 def main(program):
