@@ -101,6 +101,44 @@ TEST_CASE("answers that are ready leave before a handler suspends") {
   }(w));
 }
 
+TEST_CASE("answers that are ready leave before the rest of a head has arrived") {
+  world w(routes());
+  const std::string sent = get("/plain/1") + get("/plain/2");
+  for (std::size_t size = get("/plain/1").size() + 1; size < sent.size(); ++size) {
+    CAPTURE(size);
+    w.run([](world& in, std::string_view begin) -> task<> {
+      tcp::stream peer = co_await in.connect();
+      static_cast<void>(co_await peer.write_all(begin));
+      std::vector<char> buffer(4096);
+      const result<std::size_t> n = co_await within(1s, peer.read_some(buffer));
+      CHECK(statuses_of({buffer.data(), n.value_or(0)}) == std::vector<int>{200});
+    }(w, std::string_view(sent).substr(0, size)));
+  }
+}
+
+TEST_CASE("thousands of pipelined requests are answered in order") {
+  world w(routes());
+  std::string sent;
+  for (int i = 0; i < 5'000; ++i) sent += get("/plain/" + std::to_string(i));
+  const std::vector<answer> answers = read_answers(w.ask(sent));
+  REQUIRE(answers.size() == 5'000);
+  for (int i = 0; i < 5'000; ++i) CHECK(answers[static_cast<std::size_t>(i)].body == "/plain/" + std::to_string(i));
+}
+
+TEST_CASE("a peer that sends requests and reads no answer is given up") {
+  world w(routes());
+  w.run([](world& in) -> task<> {
+    tcp::stream peer = co_await in.connect();
+    const std::string request = get("/plain/1");
+    for (;;) {
+      const result<std::size_t> sent = co_await within(1min, peer.write_all(request));
+      if (!sent) break;
+    }
+    static_cast<void>(co_await sleep_for(1min));
+    CHECK(in.server->connections() == 0);
+  }(w));
+}
+
 TEST_CASE("a connection is kept or closed as version and field Connection say") {
   struct row {
     const char* head;
