@@ -7,7 +7,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
-constexpr std::uint64_t byte_ones = 0x0101010101010101;
+inline constexpr std::uint64_t byte_ones = 0x0101010101010101;
 
 // Eight bytes, of which the first is in the lowest bits.
 inline std::uint64_t load_word(const char* begin) noexcept {
@@ -22,8 +22,8 @@ inline std::uint64_t load_last_word(const char* begin, const char* end) noexcept
 }
 constexpr std::ptrdiff_t first_marked(std::uint64_t marks) noexcept { return std::countr_zero(marks) / 8; }
 
-// A word with bit 7 of each byte set that is a control character: below 0x20, or 0x7f. Other bytes may be
-// marked wrongly, too, because of borrows and carries between bytes.
+// A word with bit 7 of each byte set that is a control character: below 0x20, or 0x7f. Other bytes may be marked, too,
+// because of borrows and carries between bytes.
 constexpr std::uint64_t mark_controls(std::uint64_t word) noexcept {
   return ((word - byte_ones * 0x20) | (word + byte_ones)) & ~word & (byte_ones * 0x80);
 }
@@ -43,7 +43,7 @@ inline const char* skip_value(const char* begin, const char* end) noexcept {
     }
     begin += first_marked(marks);
     if (!is_in(value_char, *begin)) return begin;
-    ++begin;  // a tab, or marked wrongly
+    ++begin;  // a tab, or marked without a reason
   }
   while (begin != end && is_in(value_char, *begin)) ++begin;
   return begin;
@@ -60,7 +60,7 @@ inline const char* skip_value_to_end(const char* begin, const char* end) noexcep
     }
     begin += first_marked(marks);
     if (!is_in(value_char, *begin)) return begin;
-    ++begin;  // a tab, or marked wrongly
+    ++begin;  // a tab, or marked without a reason
   }
 }
 

@@ -12,6 +12,7 @@
 #include <hocket/http/detail/request_head.hpp>
 #include <hocket/http/detail/tokens.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "byte_scan.hpp"
@@ -88,13 +89,17 @@ struct request_head::fast_reader {
   }
 
   [[HOCKET_ALWAYS_INLINE]] const char* read_field(const char* next) noexcept {
-    if (last - next > 5 && std::memcmp(next, "Host:", 5) == 0) return read_value(next, next + 4, known_field::host);
+    if (last - next > 5 && next[4] == ':' && equal_words<std::uint32_t>(next, "host"))
+      return read_value(next, next + 4, known_field::host);
     const char* const colon = find_colon(next, end);
-    const std::string_view name(next, static_cast<std::size_t>(colon - next));
-    const known_field known = match_known_name(name);
-    // A known name is a token. If the line has no colon, its CR is in `name`.
-    if (known == known_field::unknown && (colon == end || !is_token(name))) return nullptr;
+    const known_field known = match_known_name({next, static_cast<std::size_t>(colon - next)});
+    // A known name is a token. If the line has no colon, its CR is in front of `colon`.
+    if (known == known_field::unknown && !is_name(next, colon)) return nullptr;
     return read_value(next, colon, known);
+  }
+
+  bool is_name(const char* begin, const char* colon) const noexcept {
+    return colon != end && colon != begin && skip(token_char, begin, colon) == colon;
   }
 
   [[HOCKET_ALWAYS_INLINE]] const char* read_value(const char* name, const char* colon, known_field known) noexcept {

@@ -19,13 +19,36 @@ struct verdict {
   std::size_t size = 0;
   framing::body_kind kind = framing::body_kind::none;
   bool keeps_alive = false;
+  std::string views;
   bool operator==(const verdict&) const = default;
 };
 
+// All that a handler gets of a head.
+std::string views_of(const request_head& head) {
+  const char kind = static_cast<char>('0' + static_cast<int>(head.method()));
+  std::string text{kind, static_cast<char>('0' + head.minor_version()), head.parts().has_query ? '?' : '-'};
+  const auto append = [&text](std::string_view view) { text.append(view).append("\n"); };
+  for (const std::string_view view : {head.method_text(), head.target(), head.path(), head.query(), head.host()})
+    append(view);
+  for (std::size_t i = 0; i != head.fields().size(); ++i) {
+    append(head.fields().name(i));
+    append(head.fields().value(i));
+    append(to_string(head.fields().known(i)));
+  }
+  return text;
+}
+
+verdict refused(const refusal& error) {
+  verdict result;
+  result.status = static_cast<int>(error.code);
+  result.section = error.section;
+  return result;
+}
+
 verdict verdict_of(const request_head& head, outcome result) {
   if (result == outcome::incomplete) return {};
-  if (result == outcome::refused) return {static_cast<int>(head.error().code), head.error().section};
-  return {200, "", head.size(), head.body().kind, head.body().keeps_alive};
+  if (result == outcome::refused) return refused(head.error());
+  return {200, "", head.size(), head.body().kind, head.body().keeps_alive, views_of(head)};
 }
 
 // Parses the pieces that end at these positions. Each piece is at another address.
