@@ -126,7 +126,7 @@ function(hocket_pkg_config HOCKET_PC_NAME HOCKET_PC_DESCRIPTION)
 endfunction()
 
 set(HOCKET_CORE_PARTS core_spawn core_wait core_context core_thread)
-set(HOCKET_STACKLESS_LAYERS pool manager net io runtime sync coro time)
+set(HOCKET_STACKLESS_LAYERS http pool manager net io runtime sync coro time)
 hocket_pkg_config(hocket-stackless "coroutines without stacks: tasks, generators, loop and primitives"
   LAYERS ${HOCKET_STACKLESS_LAYERS} ${HOCKET_CORE_PARTS} base)
 hocket_pkg_config(hocket-io-memory "networks in memory, to test protocols from a seed" LAYERS io_memory REQUIRES hocket-stackless)

@@ -3,6 +3,7 @@
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/fiber/detail/fiber_thread.hpp>
 
+#include "fiber/depot_metrics.hpp"
 #include "fiber/measuring.hpp"
 
 #include <algorithm>
@@ -68,7 +69,10 @@ stack_pool& fiber_thread::pool_of(std::size_t stack_size) {
   return pool_of_class(stack_depot::class_of(stack_size), depot);
 }
 
-stack_pool& fiber_thread::make_default_pool() { return pool_of_class(default_class, stack_depot::shared()); }
+stack_pool& fiber_thread::make_default_pool() {
+  list_depot_metrics();
+  return pool_of_class(default_class, stack_depot::shared());
+}
 
 stack_pool& fiber_thread::pool_of_class(std::size_t size_class, stack_depot& depot) {
   stack_pool*& pool = pools_[size_class];

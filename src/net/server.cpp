@@ -71,6 +71,7 @@ std::error_code server_core::open(listen_target target) {
   lingering_ = runtime_ ? spawn(*runtime_, options, std::move(body)) : spawn(*loop_, options, std::move(body));
   acceptors_.reserve(listeners_.size());
   for (std::size_t i = 0; i < listeners_.size(); ++i) start_acceptor(i);
+  metrics_ = metric_source(*this);
   return {};
 }
 

@@ -126,6 +126,12 @@ blocking_pool& blocking_pool::process_pool() {
   return *seen;
 }
 
+blocking_pool* blocking_pool::process_pool_if_any() noexcept {
+  // ORDER: acquire, pairs with the compare-exchange in install_for_process().
+  blocking_pool* const seen = pool_of_process.load(std::memory_order_acquire);
+  return seen && !seen->is_copy_in_child() ? seen : nullptr;
+}
+
 blocking_pool& blocking_pool::make_process_pool(const blocking_pool_options& options) {
   // ORDER: acquire, pairs with the compare-exchange in install_for_process().
   blocking_pool* const seen = pool_of_process.load(std::memory_order_acquire);

@@ -28,6 +28,11 @@ std::size_t number_of_workers(const runtime_options& options) {
 
 void dump_to(runtime& subject, int fd) noexcept { subject.dump(fd); }
 
+runtime_numbers read_numbers(const void* subject) noexcept {
+  const auto& self = *static_cast<const runtime*>(subject);
+  return {self.workers(), self.live(), self.counts()};
+}
+
 }  // namespace
 
 runtime::runtime(const runtime_options& options) {
@@ -40,6 +45,8 @@ runtime::runtime(const runtime_options& options) {
     if (workers() > 1) state_->watched.emplace(*state_);
     if (options.dump_on_signal) state_->dumps.emplace(*this, &dump_to, options.name.c_str(), options.dump_on_signal);
     if (options.stall_limit != duration::max()) state_->stalls.emplace(*state_, options);
+    list_process_metrics();
+    state_->metrics.emplace(this, &read_numbers, options.name.c_str());
   } catch (...) {
     end_threads();
     throw;
@@ -67,6 +74,7 @@ runtime::~runtime() {
 }
 
 void runtime::end_threads() noexcept {
+  state_->metrics.reset();
   state_->watched.reset();
   state_->stalls.reset();
   state_->dumps.reset();

@@ -5,6 +5,7 @@
 #include <hocket/core/stop.hpp>
 
 #include "runtime/admission.hpp"
+#include "runtime/runtime_metrics.hpp"
 #include "runtime/signal_dump.hpp"
 #include "runtime/stall_detector.hpp"
 #include "runtime/worker_watch.hpp"
@@ -27,6 +28,7 @@ struct runtime_state : admission {
   std::optional<worker_watch> watched;  // a single worker has none
   std::optional<stall_detector> stalls;
   std::optional<signal_dump> dumps;
+  std::optional<runtime_metrics> metrics;  // while the workers are there
 };
 
 }}}  // namespace hocket::detail

@@ -27,7 +27,7 @@ PIECE = re.compile(r"^<!--\s*from\s*:\s*(\S+)\s*-->\n```[^\n]*\n(.*?)^```", re.S
 DIRECTIVE = re.compile(r"<!--\s*(compile in a function|compile|run|not compiled|from)\s*:\s*(.*?)\s*-->\s*$")
 MAIN = re.compile(r"\bint\s+main\s*\(")
 HOCKET_HEADER = re.compile(r"hocket/(?:(\w+)/|(\w+)\.hpp)")
-STACKLESS_UMBRELLAS = {"stackless", "fwd", "net"}
+STACKLESS_UMBRELLAS = {"stackless", "fwd", "net", "http"}
 
 
 class Mistake(Exception):

@@ -1,5 +1,6 @@
 // Options and counts of a server (serve.hpp).
 #pragma once
+#include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/net/tcp.hpp>
@@ -27,6 +28,7 @@ struct serve_options {
   // For the coroutine of each connection: name, deadline, stack, time until hibernation.
   spawn_options connection{.name = "connection"};
   connection_error_handler on_error = nullptr;
+  literal_name name = "server";  // in metrics (base/metrics.hpp)
 };
 static_assert(detail::owns_nothing<serve_options>);
 

@@ -80,6 +80,9 @@ class blocking_pool final {
   // options of the parent's pool, this function with `options`.
   static blocking_pool& make_process_pool(const blocking_pool_options& options);
 
+  // Returns the pool of the process; null before its first use.
+  static blocking_pool* process_pool_if_any() noexcept;
+
   // Numbers of threads and calls at one moment.
   struct counts {
     std::size_t threads = 0;    // existing threads

@@ -26,6 +26,7 @@
 // connections before it destroys them.
 #pragma once
 #include <hocket/base/memory_source.hpp>
+#include <hocket/base/metrics.hpp>
 #include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/coro/scope.hpp>
@@ -79,6 +80,8 @@ class server_core : public from_memory_source {
   std::size_t connections() const noexcept { return count_.size(); }
   tcp::server_counts counts() const noexcept;
   void set_max_connections(std::size_t limit) noexcept { count_.change_limit(limit); }
+  // By the list of sources (base/metrics.hpp), from open() on.
+  void report_metrics(metric_visitor& to) const;
 
  protected:
   // An accepted connection, from before its coroutine is spawned to the coroutine's end, also if that never began.
@@ -160,7 +163,8 @@ class server_core : public from_memory_source {
   std::vector<join_handle<>> acceptors_;
   std::unique_ptr<lingerer> lingerer_;
   join_handle<> lingering_;  // its coroutine
-  scope connections_;        // the last member: its end waits for them
+  scope connections_;        // its end waits for them
+  metric_source metrics_;    // the last member: a report reads the others
 };
 
 template <class T>

@@ -61,6 +61,7 @@
 // destructors of connections, spawns and posts of grants run without it. An event is set under it.
 #pragma once
 #include <hocket/base/clock.hpp>
+#include <hocket/base/metrics.hpp>
 #include <hocket/base/random.hpp>
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/base/seam/list.hpp>
@@ -190,6 +191,8 @@ class connection_pool_core : public wait_source, private dump_section {
   // A hook on create was set: connections without it are closed.
   void require_hook() noexcept;
   connection_pool_statistics statistics() const noexcept;
+  // By the list of sources (base/metrics.hpp).
+  void report_metrics(metric_visitor& to) const;
   task<shutdown_report> graceful_shutdown(shutdown_options options);
 
   // --- the maintenance
@@ -299,6 +302,8 @@ class connection_pool_core : public wait_source, private dump_section {
   time_point next_try_{};
   random_engine random_;
   connection_pool_statistics counts_{};
+
+  metric_source metrics_;  // the last member: a report reads the others
 };
 
 // The error of the exception that is handled now. Rethrows a kill.

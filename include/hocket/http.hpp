@@ -1,0 +1,22 @@
+// HTTP servers: routes, messages, files, events, metrics.
+#pragma once
+#include <hocket/http/access_log.hpp>
+#include <hocket/http/body_writer.hpp>
+#include <hocket/http/errc.hpp>
+#include <hocket/http/error_response.hpp>
+#include <hocket/http/event_stream.hpp>
+#include <hocket/http/files.hpp>
+#include <hocket/http/forwarded.hpp>
+#include <hocket/http/method.hpp>
+#include <hocket/http/metrics.hpp>
+#include <hocket/http/percent.hpp>
+#include <hocket/http/request.hpp>
+#include <hocket/http/request_body.hpp>
+#include <hocket/http/response.hpp>
+#include <hocket/http/route_options.hpp>
+#include <hocket/http/router.hpp>
+#include <hocket/http/serve_options.hpp>
+#include <hocket/http/server.hpp>
+#include <hocket/http/status.hpp>
+#include <hocket/http/upgrade.hpp>
+#include <hocket/http/upgraded_stream.hpp>

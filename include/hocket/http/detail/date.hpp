@@ -1,0 +1,38 @@
+// Dates of HTTP (RFC 9110, section 5.6.7).
+#pragma once
+#include <hocket/base/seam/platform/config.hpp>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
+
+inline constexpr std::size_t date_size = 29;
+using date_text = std::array<char, date_size>;
+
+// "Sun, 06 Nov 1994 08:49:37 GMT". Seconds since 1970, in the years 1970 to 9999; others are clamped.
+date_text format_date(std::int64_t seconds) noexcept;
+
+// Reads the three formats of section 5.6.7: IMF-fixdate, RFC 850 and asctime. A year of two digits that is more than 50
+// years after `now` is of the last century.
+std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now) noexcept;
+
+// The text of the present second. One for each thread or connection: the owner provides the clock.
+class date_cache {
+ public:
+  // The view is valid until the next call.
+  std::string_view at(std::int64_t seconds) noexcept {
+    if (seconds != seconds_) update(seconds);
+    return {text_.data(), text_.size()};
+  }
+
+ private:
+  void update(std::int64_t seconds) noexcept;
+
+  std::int64_t seconds_ = -1;
+  date_text text_{};
+};
+
+}}}}  // namespace hocket::http::detail

@@ -1,0 +1,62 @@
+// Sends a range of a regular file to a sink.
+//
+// A sink is served by a worker, which must not wait for a disk. So bytes in the system's cache are read at once
+// (preadv2(2) with RWF_NOWAIT), and all others on a thread of the blocking pool, before they are sent: a slow disk
+// delays the connections that need it, and no others.
+//
+// Errors. The errors of preadv2(2), of blocking() and of the sink; io_error if the file has become shorter than the
+// range. Then a part was sent.
+#pragma once
+#include <hocket/base/result.hpp>
+#include <hocket/base/seam/platform/unique_ptr.hpp>
+#include <hocket/coro/or_return.hpp>
+#include <hocket/coro/task.hpp>
+#include <hocket/io/byte_stream.hpp>
+#include <hocket/runtime/blocking.hpp>
+#include <cstddef>
+#include <cstdint>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace http::detail {
+
+// Reads a range of a file in blocks. Each block replaces the one before it.
+class file_reader {
+ public:
+  static constexpr std::size_t max_block = std::size_t{64} * 1024;
+
+  // The fd stays open during the reader's life. Throws std::bad_alloc.
+  file_reader(int fd, std::uint64_t offset, std::uint64_t size);
+
+  bool is_at_end() const noexcept { return rest_ == 0; }
+  // Reads the next block as far as it is in the cache. False: its first byte is not there, call read_blocking().
+  bool try_read() noexcept;
+  // Reads the next block on the calling thread, which waits for the disk.
+  result<void> read_blocking() noexcept;
+  const_buffer block() const noexcept { return {memory_.get(), filled_}; }
+
+ private:
+  std::size_t max_count() const noexcept;
+  void advance(std::size_t count) noexcept;
+
+  const int fd_;
+  std::uint64_t offset_;
+  std::uint64_t rest_;
+  std::size_t filled_ = 0;
+  std::unique_ptr<std::byte[]> memory_;
+};
+
+// The fd stays open until the task ends. A cancel ends the wait for the sink; a read that has begun is waited for.
+template <byte_sink Sink>
+task<result<void>> send_file_part(Sink& sink, int fd, std::uint64_t offset, std::uint64_t size) {
+  file_reader reader(fd, offset, size);
+  while (!reader.is_at_end()) {
+    if (!reader.try_read()) {
+      auto reading = blocking(&file_reader::read_blocking, std::ref(reader));
+      co_await or_return(std::move(reading));
+    }
+    auto writing = sink.write_all(reader.block());
+    co_await or_return(std::move(writing));
+  }
+  co_return {};
+}
+
+}}}  // namespace hocket::http::detail

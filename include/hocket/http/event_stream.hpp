@@ -1,0 +1,104 @@
+// Server-sent events: an answer that does not end, with an event from time to time, which a browser reads by
+// EventSource.
+//
+//   task<result<void>> tick(http::event_writer& out) {
+//     for (;;) {
+//       const std::string now = time_of_day();
+//       co_await or_return(out.send({.event = "tick", .data = now}));
+//       if (co_await within(1s, out.drain_requested())) co_return {};
+//     }
+//   }
+//   http::response clock(http::request&) { return http::event_stream(tick); }
+//
+// The end. The function runs in the coroutine of the connection. It is cancelled when the client is gone. When the server
+// drains, drain_requested() completes, and the function should return: the client connects again, to another server.
+// A function that waits for something else selects over both:
+//
+//   auto next = co_await select(news.receive(), out.drain_requested());
+//
+// Events. Each one is sent at once. The text of `data` may have several lines; each line becomes a line `data:`. A line
+// ends with LF, CR or both. `event` and `id` have no line ends, and `id` has no NUL: send() fails with invalid_argument,
+// and nothing is sent.
+//
+// Answer. Content-Type: text/event-stream, Cache-Control: no-store, and X-Accel-Buffering: no, so that nginx sends each
+// event at once.
+//
+// Errors: the errors of body_writer. Source: WHATWG HTML, 9.2 "Server-sent events".
+#pragma once
+#include <hocket/base/clock.hpp>
+#include <hocket/base/seam/platform/owns_nothing.hpp>
+#include <hocket/coro/task.hpp>
+#include <hocket/http/body_writer.hpp>
+#include <hocket/http/response.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace http {
+
+// An event. Empty texts are not sent, except an empty `data` of an event without a comment.
+struct server_event {
+  std::string_view event{};    // its type; empty: "message"
+  std::string_view data{};
+  std::string_view id{};       // the client sends the last one in Last-Event-ID when it connects again
+  std::string_view comment{};  // ignored by clients
+  duration retry{};            // the client's pause before it connects again; 0: unchanged
+};
+static_assert(hocket::detail::owns_nothing<server_event>);
+
+// Writes events. One operation at a time.
+class event_writer {
+ public:
+  explicit event_writer(body_writer& out) noexcept : out_(out) {}
+  event_writer(const event_writer&) = delete;
+  event_writer& operator=(const event_writer&) = delete;
+
+  // Sends an event. The texts are copied before the call returns. Throws std::bad_alloc.
+  task<result<void>> send(const server_event& event);
+  // Sends a comment, so that proxies do not take the connection for a dead one.
+  task<result<void>> keep_alive() { return send({.comment = "keep-alive"}); }
+
+  // Completes when the server drains; then at once.
+  auto drain_requested(call_site site = this_call_site()) noexcept { return out_.drain_requested(site); }
+  body_writer& body() noexcept { return out_; }
+
+ private:
+  body_writer& out_;
+};
+
+namespace detail {
+
+// The text of an event. Nothing: it is malformed.
+std::optional<std::string> serialize_event(const server_event& event);
+void set_event_fields(response& answer);
+
+template <class F, class... Args>
+task<result<void>> write_events(body_writer& out, F& write, Args&... args) {
+  event_writer events(out);
+  auto writing = write(events, args...);
+  if constexpr (std::is_same_v<decltype(writing), task<void>>) {
+    co_await std::move(writing);
+    co_return {};
+  } else {
+    co_return co_await std::move(writing);
+  }
+}
+
+}  // namespace detail
+
+// An answer whose body is written by `write(event_writer&, args...)`, which returns task<result<void>> or task<>. Callable
+// and arguments are stored by value.
+template <class F, class... Args>
+response event_stream(F&& write, Args&&... args) {
+  static_assert(std::is_invocable_v<std::decay_t<F>&, event_writer&, std::decay_t<Args>&...>,
+                "hocket: a function that writes events takes http::event_writer& and then its arguments, which are "
+                "stored by value");
+  response answer = stream_body("text/event-stream", &detail::write_events<std::decay_t<F>, std::decay_t<Args>...>,
+                                std::forward<F>(write), std::forward<Args>(args)...);
+  detail::set_event_fields(answer);
+  return answer;
+}
+
+}}}  // namespace hocket::http

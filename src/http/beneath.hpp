@@ -1,0 +1,49 @@
+// Opens files beneath a folder: no name leads out of it, neither by `..` nor by a symlink, also while others rename
+// folders.
+//
+// The kernel resolves the name (openat2(2) with RESOLVE_BENEATH, Linux 5.6). A symlink that stays beneath the folder is
+// followed. A symlink that leaves it, and each absolute one, is EXDEV.
+//
+// # The fallback
+//
+// An older kernel, or a filter of system calls (seccomp), refuses openat2() with ENOSYS or EPERM. Then the name is
+// resolved here, component by component:
+//   - each folder on the way is opened relative to the folder above it, without following symlinks, and stays open;
+//   - `..` returns to the open folder above, and at the root fails;
+//   - a symlink is read, and its text is put in front of the rest of the name.
+// Hazard. If a folder on the way is moved out of the root while the walk is in it, then the walk continues in the moved
+// folder, as for each program that has it open. It does not go up from there, because `..` is never passed to the
+// system.
+//
+// # Blocking
+//
+// open_mode::cached opens a name only if its components are in the system's cache (RESOLVE_CACHED, Linux 5.12), and
+// otherwise fails with EAGAIN, also where only the fallback works. open_mode::may_block is for threads of a pool.
+#pragma once
+#include <hocket/io/unique_fd.hpp>
+#include <cstdint>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace http::detail {
+
+enum class open_mode : std::uint8_t { cached, may_block };
+
+// A file or folder that is open for reading.
+struct opened_file {
+  enum class kind : std::uint8_t { regular, folder, other };
+
+  unique_fd fd;
+  kind type = kind::other;
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;  // of the last change of the content, since 1970
+
+  std::int64_t modified() const noexcept { return modified_ns / 1'000'000'000; }
+};
+
+// Opens `path`, a terminated relative name, beneath the folder `root`. A FIFO or a device without a peer does not block.
+// Returns 0, or the error number. Throws std::bad_alloc in the fallback.
+int open_beneath(int root, const char* path, open_mode mode, opened_file& opened);
+
+// Fills all but the fd. Returns 0, or the error number.
+int read_state(opened_file& opened) noexcept;
+
+}}}  // namespace hocket::http::detail

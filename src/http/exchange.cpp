@@ -1,0 +1,280 @@
+// The steps of a connection that wait.
+#include <hocket/base/error.hpp>
+#include <hocket/core/context.hpp>
+#include <hocket/core/stop.hpp>
+#include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/coro/when_any.hpp>
+#include <hocket/http/body_writer.hpp>
+#include <hocket/http/detail/file_sender.hpp>
+#include <hocket/http/detail/proxy_protocol.hpp>
+#include <hocket/http/upgraded_stream.hpp>
+#include <hocket/time/sleep.hpp>
+
+#include "http/connection.hpp"
+#include "http/peer_waits.hpp"
+
+namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
+
+using hocket::detail::time_here;
+using namespace std::chrono_literals;
+
+static bool was_cancelled(std::error_code error) noexcept { return error == std::errc::operation_canceled; }
+static std::error_code error_of(const result<void>& done) noexcept { return done ? std::error_code() : done.error(); }
+
+task<connection::fate> connection::run() {
+  if (client_.awaits_proxy_header()) {
+    const bool is_read = co_await read_proxy_header();
+    if (!is_read) co_return fate::closed;
+  }
+  for (;;) {
+    bool lives = true;
+    const step next = advance();
+    switch (next) {
+      case step::idle:
+      case step::flush:
+      case step::close: lives = co_await send_output(); break;
+      case step::head: lives = co_await read_head(); break;
+      case step::exchange: lives = co_await exchange(); break;
+    }
+    if (is_cancelled_ || was_cancelled(out_.error()) || was_cancelled(body_.error())) co_return fate::cancelled;
+    if (!lives || closes_ || next == step::close) co_return fate::closed;
+    if (next == step::idle) co_return fate::idle;
+  }
+}
+
+// Sends the answers that are ready.
+task<bool> connection::send_output() {
+  const result<void> sent = co_await out_.flush();
+  co_return sent.has_value();
+}
+
+// --- the head
+
+task<bool> connection::read_head() {
+  if (head_deadline_ == time_point::max()) head_deadline_ = deadline_after(time_here(), site_.options.limits.head);
+  if (!out_.out().empty()) {
+    const result<void> sent = co_await out_.flush();
+    if (!sent) co_return false;
+  }
+  const mutable_buffer room = in_.extend(site_.options.limits.max_head + 4);
+  const result<std::size_t> count = co_await wait_for_head(peer_, room, head_deadline_);
+  if (count) in_.add(*count);
+  if (count) co_return *count != 0;
+  is_cancelled_ = count.error() == std::errc::operation_canceled;
+  if (count.error() != std::errc::timed_out || !head_->has_begun()) co_return false;
+  static_cast<void>(refuse_head(errc::request_timeout));
+  const bool lives = co_await exchange();
+  co_return lives;
+}
+
+task<bool> connection::read_proxy_header() {
+  const time_point deadline = deadline_after(time_here(), site_.options.limits.head);
+  for (;;) {
+    const proxy_header header = proxy_header::parse(in_.unread());
+    if (header.result == proxy_header::outcome::refused) co_return false;
+    if (header.result == proxy_header::outcome::complete) {
+      in_.consume(header.size);
+      client_.set_proxied(header.source);
+      co_return true;
+    }
+    const mutable_buffer room = in_.extend(proxy_header::max_size);
+    const result<std::size_t> count = co_await wait_for_head(peer_, room, deadline);
+    if (!count || *count == 0) co_return false;
+    in_.add(*count);
+  }
+}
+
+// --- an exchange
+
+// The body lies in `whole` until the answer is complete.
+task<bool> connection::exchange() {
+  output whole;
+  semaphore::permits shares;
+  std::optional<response> answer;
+  if (pending_) {
+    answer.emplace(std::move(*pending_));
+    pending_.reset();
+  } else {
+    if (body_.error()) refusal_ = body_.error();
+    else if (must_read_whole()) refusal_ = co_await read_whole(whole, shares);
+    const bool responded = co_await respond(answer);
+    if (!responded) co_return false;
+  }
+  if (is_short(*answer)) {
+    put_short_answer(*answer);
+  } else {
+    const bool sent = co_await send_answer(*answer);
+    if (!sent) co_return false;
+  }
+  answer.reset();
+  if (closes_) {
+    static_cast<void>(co_await out_.flush());
+    co_return false;
+  }
+  bool drained = body_.has_ended();
+  if (!drained) drained = co_await drain();
+  if (!drained) co_return false;
+  end_request();
+  co_return true;
+}
+
+bool connection::must_read_whole() const noexcept {
+  return !refusal_ && route_ && route_->settings().body == http::whole && !body_.has_ended();
+}
+
+// The answer leaves first: the peer may read it before it sends the rest.
+task<bool> connection::drain() {
+  const result<void> sent = co_await out_.flush();
+  if (!sent) co_return false;
+  const bool drained = co_await body_.drain(site_.options.limits.max_drain);
+  co_return drained;
+}
+
+task<std::error_code> connection::read_whole(output& whole, semaphore::permits& shares) {
+  const result<void> sent = co_await out_.flush();
+  if (!sent) co_return sent.error();
+  const std::size_t limit = body_.max();
+  const std::size_t amount = site_.shares_of(body_.size().value_or(limit));
+  result<semaphore::permits> acquired = co_await site_.bodies.acquire(amount);
+  if (!acquired) co_return acquired.error();
+  shares = std::move(*acquired);
+  const result<void> read = co_await body_.read_whole(whole);
+  if (!read) co_return read.error();
+  request_access::set_body(*request_, whole.bytes());
+  co_return std::error_code();
+}
+
+// False: the peer is gone, or the coroutine is cancelled.
+task<bool> connection::respond(std::optional<response>& answer) {
+  const route_table& routes = *site_.routes;
+  if (refusal_) {
+    // An error of the connection has no answer.
+    if (refusal_.category() != http::error_category()) co_return false;
+    const std::error_code error = std::exchange(refusal_, {});
+    if (routes.is_plain_refusal(*request_)) answer.emplace(routes.refuse_now(*request_, error));
+    else answer.emplace(co_await routes.refuse(*request_, error));
+    co_return true;
+  }
+  if (route_ && route_->settings().body == streamed) request_access::set_stream(*request_, stream_);
+  if (routes.is_plain(*request_)) {
+    answer.emplace(routes.respond_now(*request_));
+    co_return true;
+  }
+  // The handler may suspend: the answers that are ready leave first.
+  if (!out_.out().empty()) {
+    const result<void> sent = co_await out_.flush();
+    if (!sent) co_return false;
+  }
+  task<> handling = await_handler(answer);
+  task<bool> watching = watch_peer();
+  auto first = co_await when_any(std::move(handling), std::move(watching));
+  if (first.index() == 0) co_return true;
+  is_cancelled_ = !*first.get<1>();
+  co_return false;
+}
+
+// --- a handler and its peer
+
+task<> connection::await_handler(std::optional<response>& answer) {
+  answer.emplace(co_await site_.routes->respond(*request_));
+}
+
+// Ends when the peer is gone: true. False: the coroutine is cancelled, and so is the handler.
+//
+// A peer that has shut down writing may still read, so its handler goes on. From then on each wait for its end would
+// return at once; the connection is looked at once a second.
+task<bool> connection::watch_peer() {
+  for (;;) {
+    const result<peer_end> end = co_await peer_.closed();
+    if (!end && end.error() == std::errc::operation_canceled) co_return false;
+    if (end && (*end == peer_end::closed || site_.options.cancel_when_half_closed)) co_return true;
+    const result<void> slept = co_await sleep_for(1s);
+    if (!slept) co_return false;
+  }
+}
+
+// --- the answer
+
+task<bool> connection::send_answer(response& answer) {
+  if (response_access::body(answer).type() == response_body::kind::upgrade) co_return co_await upgrade(answer);
+  const body_plan plan = begin_answer(answer);
+  const response_body& body = response_access::body(answer);
+  std::error_code error;
+  if (plan.sends_body) {
+    switch (body.type()) {
+      case response_body::kind::none:
+      case response_body::kind::upgrade: break;
+      case response_body::kind::text:
+        if (body.text().size() <= max_copied) out_.out().append(body.text());
+        else error = co_await send_text(body.text());
+        break;
+      case response_body::kind::file: error = co_await send_file(body.file()); break;
+      case response_body::kind::function: error = co_await send_function(body.function(), plan); break;
+    }
+  }
+  log_answer(answer, error);
+  // A peer of HTTP/1.0 takes the end of the connection for the end of the body.
+  if (error && plan.end == body_end::close) static_cast<void>(peer_.set_reset_on_close(true));
+  co_return !error;
+}
+
+task<std::error_code> connection::send_text(std::string_view text) {
+  const result<void> sent = co_await out_.send(text);
+  co_return error_of(sent);
+}
+
+task<std::error_code> connection::send_file(const body_file& file) {
+  body_writer writer(out_, false, file.size);
+  const result<void> sent = co_await send_file_part(writer, file.file.native_handle(), file.offset, file.size);
+  if (!sent) co_return sent.error();
+  const result<void> ended = co_await writer.end();
+  co_return error_of(ended);
+}
+
+task<std::error_code> connection::send_function(body_function& function, const body_plan& plan) {
+  task<std::error_code> writing = write_function(function, plan);
+  task<bool> watching = watch_peer();
+  auto first = co_await when_any(std::move(writing), std::move(watching));
+  if (first.index() == 0) co_return *first.get<0>();
+  is_cancelled_ = !*first.get<1>();
+  co_return is_cancelled_ ? make_error_code(hocket::errc::cancelled) : make_error_code(std::errc::connection_aborted);
+}
+
+task<std::error_code> connection::write_function(body_function& function, const body_plan& plan) {
+  const bool chunked = plan.end == body_end::chunked;
+  body_writer writer(out_, chunked, plan.end == body_end::length ? plan.length : body_writer::unlimited);
+  result<void> written;
+  try {
+    auto writing = function.write(writer);
+    written = co_await std::move(writing);
+  } catch (...) {
+    written = failure(error_of_exception());
+  }
+  if (!written) co_return written.error();
+  const result<void> ended = co_await writer.end();
+  co_return error_of(ended);
+}
+
+// --- another protocol
+
+task<bool> connection::upgrade(response& answer) {
+  const bool is_asked = request_->minor_version() == 1 && head_->body().upgrades && body_.has_ended();
+  if (!is_asked) {
+    refusal_ = errc::upgrade_required;
+    std::optional<response> refused;
+    static_cast<void>(co_await respond(refused));
+    const bool sent = co_await send_answer(*refused);
+    co_return sent;
+  }
+  begin_answer(answer);
+  closes_ = true;
+  const result<void> sent = co_await out_.flush();
+  if (!sent) co_return false;
+  log_answer(answer, {});
+  upgraded_stream stream(std::move(peer_), in_.unread());
+  const result<void> ended = co_await response_access::body(answer).upgrade().run(std::move(stream));
+  is_cancelled_ = !ended && ended.error() == std::errc::operation_canceled;
+  co_return false;
+}
+
+}}}}  // namespace hocket::http::detail

@@ -1,0 +1,37 @@
+// The waits of a connection for its peer, each with its limit. A connection waits for its peer in no other place, so a
+// change of how limits are kept is a change of this header.
+//
+//   phase                    limit                                       end
+//   before the first byte    limits::first_byte                          closed
+//   between two requests     limits::idle                                closed
+//   within a head            limits::head, from its first byte           408
+//   within a body            the pace (pace.hpp)                         408
+//   within an answer         the pace                                    closed
+//
+// A wait whose limit has passed fails with std::errc::timed_out.
+#pragma once
+#include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/net/tcp.hpp>
+#include <hocket/time/within.hpp>
+#include <span>
+
+#include "http/pace.hpp"
+
+namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
+
+// The first two phases. The connection is idle meanwhile.
+inline auto wait_for_request(tcp::stream& peer, duration limit) { return within(limit, peer.read_idle()); }
+
+inline auto wait_for_head(tcp::stream& peer, mutable_buffer room, time_point deadline) {
+  return within(deadline, peer.read_some(room));
+}
+
+inline auto wait_for_body(tcp::stream& peer, mutable_buffer room, const pace& speed) {
+  return within(speed.patience(), peer.read_some(room));
+}
+
+inline auto wait_for_room(tcp::stream& peer, std::span<const const_buffer> parts, const pace& speed) {
+  return within(speed.patience(), peer.write_some(parts));
+}
+
+}}}}  // namespace hocket::http::detail

@@ -1,0 +1,54 @@
+// Sends the answers of a connection: the output, and bodies that are not copied into it.
+//
+// Each write waits for the peer at most as long as the pace allows (pace.hpp). A write that fails ends the connection:
+// later calls return the same error.
+//
+// Access: the connection's coroutine, and the coroutine of a handler that writes its body.
+#pragma once
+#include <hocket/coro/task.hpp>
+#include <hocket/http/detail/output.hpp>
+#include <hocket/net/tcp.hpp>
+#include <hocket/sync/event.hpp>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "http/pace.hpp"
+
+namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
+
+class sender {
+ public:
+  // `draining` is set when the server drains.
+  sender(tcp::stream& peer, std::uint32_t rate, duration grace, event& draining) noexcept
+      : peer_(peer), pace_(rate, grace), draining_(draining) {}
+  sender(const sender&) = delete;
+  sender& operator=(const sender&) = delete;
+
+  output& out() noexcept { return out_; }
+  tcp::stream& peer() noexcept { return peer_; }
+  event& draining() noexcept { return draining_; }
+  std::error_code error() const noexcept { return error_; }
+  // Bytes that the system has taken.
+  std::uint64_t sent() const noexcept { return sent_; }
+
+  // Sends the output. Without bytes it completes at once.
+  task<result<void>> flush() { return send({}); }
+  // Sends the output and then the bytes, in as few writes as possible.
+  task<result<void>> send(std::string_view body) { return send(body, {}); }
+  task<result<void>> send(std::string_view body, std::string_view tail);
+
+ private:
+  void count(duration waited, std::size_t bytes) noexcept;
+  static void skip(std::array<const_buffer, 3>& parts, std::size_t bytes) noexcept;
+
+  tcp::stream& peer_;
+  output out_;
+  pace pace_;
+  event& draining_;
+  std::error_code error_;
+  std::uint64_t sent_ = 0;
+};
+
+}}}}  // namespace hocket::http::detail

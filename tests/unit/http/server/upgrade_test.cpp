@@ -1,0 +1,90 @@
+// Upgrades: the stream is handed out, with the bytes behind the head.
+#include "unit/http/server/world.hpp"
+
+using namespace hocket_test;
+
+namespace {
+
+// Echoes until the peer's end.
+task<result<void>> echo(http::upgraded_stream peer) {
+  std::array<char, 5> buffer;
+  for (;;) {
+    const std::size_t n = co_await or_return(peer.read_some(buffer));
+    if (n == 0) co_return {};
+    const std::span<const char> bytes(buffer.data(), n);
+    co_await or_return(peer.write_all(bytes));
+  }
+}
+
+http::router routes() {
+  http::router all;
+  all.get("/echo", [](http::request&) { return http::upgrade("echo", echo); });
+  all.get("/task", [](http::request&) -> task<result<http::response>> {
+    static_cast<void>(co_await sleep_for(1ms));
+    co_return http::upgrade("echo", echo);
+  });
+  all.get("/fail", [](http::request&) {
+    return http::upgrade("fail",
+                         [](http::upgraded_stream) -> task<result<void>> { co_return failure(std::errc::io_error); });
+  });
+  all.get("/next", [](http::request&) { return http::text("next"); });
+  return all;
+}
+
+const std::string next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
+std::string upgrade(std::string_view target, std::string_view fields = "Connection: upgrade\r\nUpgrade: echo\r\n") {
+  return "GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n" + std::string(fields) + "\r\n";
+}
+
+}  // namespace
+
+TEST_CASE("an upgrade hands out the stream, and the bytes behind the head first, in any pieces") {
+  world w(routes());
+  for (const char* target : {"/echo", "/task"}) {
+    const std::string sent = next + upgrade(target) + "hello, this is another protocol" + next;
+    for (std::size_t piece = 1; piece <= sent.size(); ++piece) {
+      CAPTURE(target);
+      CAPTURE(piece);
+      const std::string reply = w.ask(sent, {.piece = piece, .pause = 1ms, .half_closes = true});
+      answer_reader reader(reply);
+      CHECK(reader.next().value().body == "next");
+      const answer switched = reader.next().value();
+      CHECK(switched.status == 101);
+      CHECK(switched.field("connection") == "Upgrade");
+      CHECK(switched.field("upgrade") == "echo");
+      CHECK(switched.field("content-length") == "");
+      CHECK(std::string(reader.rest()) == "hello, this is another protocol" + next);
+    }
+  }
+  CHECK(w.server->connections() == 0);
+}
+
+TEST_CASE("a request that asks for no upgrade gets 426, and the connection goes on") {
+  const char* rows[] = {"", "Connection: upgrade\r\n", "Upgrade: echo\r\n", "Connection: close\r\nUpgrade: echo\r\n"};
+  world w(routes());
+  for (const char* fields : rows) {
+    CAPTURE(fields);
+    const std::vector<answer> answers = read_answers(w.ask(upgrade("/echo", fields) + next));
+    REQUIRE_FALSE(answers.empty());
+    CHECK(answers[0].status == 426);
+    if (!std::string_view(fields).starts_with("Connection: close")) CHECK(answers.size() == 2);
+  }
+  CHECK(statuses_of(w.ask("GET /echo HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")) ==
+        std::vector<int>{426});
+}
+
+TEST_CASE("an upgraded connection has no limit of time, and ends with its function") {
+  world w(routes());
+  w.run([](world& in) -> task<> {
+    tcp::stream peer = co_await in.connect();
+    const std::string sent = upgrade("/echo");
+    static_cast<void>(co_await peer.write_all(sent));
+    std::vector<char> buffer(4096);
+    CHECK((co_await peer.read_some(buffer)).value() > 0);
+    static_cast<void>(co_await sleep_for(24h));
+    static_cast<void>(co_await peer.write_all("still"));
+    const std::size_t n = (co_await peer.read_some(buffer)).value();
+    CHECK(std::string_view(buffer.data(), n) == "still");
+  }(w));
+  CHECK(statuses_of(w.ask(upgrade("/fail"))) == std::vector<int>{101});
+}
