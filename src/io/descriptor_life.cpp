@@ -27,7 +27,8 @@ void open_descriptor::open(backend& system, int fd, descriptor_kind kind, void* 
   // ORDER: relaxed, as above.
   family_.store(0, std::memory_order_relaxed);
   // ORDER: relaxed, as above.
-  ends_when_idle_.store(false, std::memory_order_relaxed);
+  idle_end_.store(idle_end::none, std::memory_order_relaxed);
+  set_idle_since(0);
   // ORDER: relaxed, as above.
   stream_end_.store(stream_end::open, std::memory_order_relaxed);
   // ORDER: release, pairs with the exchange in try_use(): what was written above is visible.

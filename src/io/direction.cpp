@@ -24,11 +24,11 @@ static constexpr unsigned most_calls = 16;
   return true;
 }
 
-bool direction::try_now(transfer& what) noexcept {
-  if (try_take()) return call_or_fail(what);
+bool direction::try_now(transfer& operation) noexcept {
+  if (try_take()) return call_or_fail(operation);
   // ORDER: relaxed, pairs with nothing: `closed` is never left while an operation may begin.
   if (word_.load(std::memory_order_relaxed) == idle) return false;
-  return try_without_word(what);
+  return try_without_word(operation);
 }
 
 // The coroutine of a granted arm has the word already.
@@ -41,12 +41,12 @@ bool direction::try_without_word(transfer& operation) noexcept {
 }
 
 // The mark may be that of a write that is under way: then this one waits for its end.
-bool direction::try_behind_cut(transfer& what) noexcept {
-  if (!try_hold()) return try_now(what);
-  const bool cut = is_behind_cut(what);
+bool direction::try_behind_cut(transfer& operation) noexcept {
+  if (!try_hold()) return try_now(operation);
+  const bool cut = is_behind_cut(operation);
   leave(false);
-  if (!cut) return try_now(what);
-  what.fail(transfer::partial_write);
+  if (!cut) return try_now(operation);
+  operation.fail(transfer::partial_write);
   return true;
 }
 
@@ -62,17 +62,17 @@ bool direction::try_take() noexcept {
 }
 
 // The caller has the word.
-bool direction::carry_on(transfer& what) noexcept {
-  if (is_behind_cut(what)) [[unlikely]]
-    return what.fail(transfer::partial_write), leave(false), true;
+bool direction::carry_on(transfer& operation) noexcept {
+  if (is_behind_cut(operation)) [[unlikely]]
+    return operation.fail(transfer::partial_write), leave(false), true;
   for (unsigned calls = 1;; ++calls) {
-    const call_end end = of_.carry_out(what);
+    const call_end end = record_.carry_out(operation);
     if (end == call_end::blocks) {
-      if (what.is_half_done()) return hold_for(what, false);
+      if (operation.is_half_done()) return hold_for(operation, false);
       if (would_block()) return false;
     } else if (end != call_end::more || calls == most_calls) {
-      if (what.is_half_done()) return hold_for(what, true);
-      if (what.ended != 0) record_end(what);
+      if (operation.is_half_done()) return hold_for(operation, true);
+      if (operation.ended != 0) record_end(operation);
       leave(end == call_end::drained);
       return end != call_end::more;
     }
@@ -80,15 +80,15 @@ bool direction::carry_on(transfer& what) noexcept {
 }
 
 // The coroutine keeps the word until begin(). `goes_on`: the next call would not block.
-bool direction::hold_for(transfer& what, bool goes_on) noexcept {
-  note_part(what);
-  what.holds = goes_on ? 2 : 1;
+bool direction::hold_for(transfer& operation, bool goes_on) noexcept {
+  note_part(operation);
+  operation.holds = goes_on ? 2 : 1;
   return false;
 }
 
 // Nothing begins behind a write that was cut short: direction.hpp.
-bool direction::is_behind_cut(const transfer& what) const noexcept {
-  return what.done == 0 && what.writes() && has_partial_write();
+bool direction::is_behind_cut(const transfer& operation) const noexcept {
+  return operation.done == 0 && operation.writes() && has_partial_write();
 }
 
 // False: an edge has come meanwhile, and the call is to be made again.
@@ -122,7 +122,7 @@ void direction::leave(bool drained) noexcept {
         if (listed == listing::listed) return;
         if (listed == listing::over) end(*std::exchange(next, nullptr), ECANCELED);
       }
-      if (next && of_.hand_over(*next)) return;
+      if (next && record_.hand_over(*next)) return;
       if (next) end(*next, ECANCELED);  // its driver has ended
       // ORDER: relaxed, as above.
       seen = word_.load(std::memory_order_relaxed);
@@ -135,24 +135,24 @@ void direction::leave(bool drained) noexcept {
   }
 }
 
-void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept {
-  entry.resource = &what;
+void direction::begin(suspension& wait, waiter& entry, transfer& operation) noexcept {
+  entry.resource = &operation;
   entry.enlist(wait, *this);
-  if (what.holds != 0) [[unlikely]]
-    return begin_held(entry, what);
+  if (operation.holds != 0) [[unlikely]]
+    return begin_held(entry, operation);
   listing how = listing::again;
   while (how == listing::again) {
-    if (const int error = of_.attach_here()) return end(entry, error);
-    what.group = current_group();
+    if (const int error = record_.attach_here()) return end(entry, error);
+    operation.group = current_group();
     how = list(entry);
     if (how == listing::closed) return end(entry, transfer_of(entry).arm == 2 ? ECANCELED : EBADF);
-    if (how == listing::taken && !of_.hand_over(entry)) {
+    if (how == listing::taken && !record_.hand_over(entry)) {
       leave(false);  // another group has come meanwhile
       how = listing::again;
     }
   }
   if (how != listing::listed) return;
-  if (is_late(what)) [[unlikely]] {
+  if (is_late(operation)) [[unlikely]] {
     if (detach(entry)) end(entry, EBADF);
     return;
   }
@@ -160,33 +160,35 @@ void direction::begin(suspension& wait, waiter& entry, transfer& what) noexcept 
 }
 
 // The coroutine has the word.
-void direction::begin_held(waiter& entry, transfer& what) noexcept {
-  bool goes_on = std::exchange(what.holds, std::uint8_t{0}) == 2;
+void direction::begin_held(waiter& entry, transfer& operation) noexcept {
+  bool goes_on = std::exchange(operation.holds, std::uint8_t{0}) == 2;
   for (;;) {
-    if (const int error = of_.attach_here()) return static_cast<void>(end_served(entry, error));
-    what.group = current_group();
+    if (const int error = record_.attach_here()) return static_cast<void>(end_served(entry, error));
+    operation.group = current_group();
     const listing how = goes_on ? listing::again : list_again(entry);
     if (how == listing::listed) return stay_attached(entry);
     if (how == listing::over) return static_cast<void>(end_served(entry, ECANCELED));
-    if (of_.hand_over(entry)) return;
+    if (record_.hand_over(entry)) return;
     goes_on = true;  // another group has come meanwhile
   }
 }
 
 // The wait never began.
-void direction::let_go_of_held(transfer& what) noexcept {
-  if (std::exchange(what.holds, std::uint8_t{0}) == 0) return;
+void direction::let_go_of_held(transfer& operation) noexcept {
+  if (std::exchange(operation.holds, std::uint8_t{0}) == 0) return;
   // ORDER: relaxed, pairs with nothing: a forked child has taken the word of the parent back.
   if (is(word_.load(std::memory_order_relaxed), busy)) leave(false);
 }
 
 // Its descriptor is gone: this is the next one.
-bool direction::is_late(const transfer& what) const noexcept { return what.generation != of_.generation(); }
+bool direction::is_late(const transfer& operation) const noexcept {
+  return operation.generation != record_.generation();
+}
 
 // See open_descriptor.hpp.
 void direction::stay_attached(waiter& entry) noexcept {
-  while (!of_.is_attached()) {
-    const int error = of_.attach_here();
+  while (!record_.is_attached()) {
+    const int error = record_.attach_here();
     if (error == 0) continue;
     if (detach(entry)) end(entry, error);
     return;
@@ -198,7 +200,7 @@ direction::listing direction::list(waiter& entry) noexcept {
   word seen = word_.load(std::memory_order_relaxed);
   for (;;) {
     if (is(seen, closed)) return listing::closed;
-    if (is_waiter(seen) || state_of(seen) == busy) {
+    if (is_linked(seen) || state_of(seen) == busy) {
       const listing how = get_in_line(entry);
       if (how != listing::again) return how;
       // ORDER: relaxed, as above.
@@ -216,12 +218,12 @@ direction::listing direction::list(waiter& entry) noexcept {
 
 // The mark is made under the mutex, so next_in_line() and detach() find the waiter behind it.
 direction::listing direction::get_in_line(waiter& entry) noexcept {
-  locked guard(of_.mutex());
+  locked guard(record_.mutex());
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   word seen = word_.load(std::memory_order_relaxed);
   do {
-    if (!is_waiter(seen) && state_of(seen) != busy) return listing::again;
-    if (!is_waiter(seen) && (seen & closing)) return listing::closed;
+    if (!is_linked(seen) && state_of(seen) != busy) return listing::again;
+    if (!is_linked(seen) && (seen & closing)) return listing::closed;
     // ORDER: relaxed, pairs with nothing: the line is guarded by the mutex.
   } while (!word_.compare_exchange_weak(seen, seen | line, std::memory_order_relaxed, std::memory_order_relaxed));
   line_.push_back(entry);
@@ -236,28 +238,36 @@ primitive::waiter* direction::edge() noexcept {
   word seen = word_.load(std::memory_order_relaxed);
   for (;;) {
     word next = seen | edged;
-    if (is_waiter(seen)) next = busy | (seen & line);
-    else if (state_of(seen) == closed) return nullptr;
-    else if (state_of(seen) != busy) next = ready;
+    if (is_linked(seen)) {
+      if (seen & of_job) [[unlikely]] {
+        if (take_job(seen)) return nullptr;
+        continue;
+      }
+      next = busy | (seen & line);
+    } else if (state_of(seen) == closed) {
+      return nullptr;
+    } else if (state_of(seen) != busy) {
+      next = ready;
+    }
     // ORDER: acq_rel, acquire pairs with that in list(): what the waiter asks for is visible; release pairs with the
     // acquires of the party that takes the word next: its call comes after the edge.
     if (word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed))
-      return is_waiter(seen) ? &waiter_of(seen) : nullptr;
+      return is_linked(seen) ? &waiter_of(seen) : nullptr;
   }
 }
 
 primitive::waiter* direction::serve(waiter& entry) noexcept {
-  transfer& what = transfer_of(entry);
-  if (is_late(what)) [[unlikely]]
+  transfer& operation = transfer_of(entry);
+  if (is_late(operation)) [[unlikely]]
     return end_served(entry, EBADF);
-  if (what.arm != 0) [[unlikely]]
+  if (operation.arm != 0) [[unlikely]]
     return grant_arm(entry), nullptr;
-  if (is_behind_cut(what)) [[unlikely]]
+  if (is_behind_cut(operation)) [[unlikely]]
     return end_served(entry, transfer::partial_write);
   bool drained = true;
   for (;;) {
-    const call_end end = of_.carry_out(what);
-    if (what.is_half_done()) note_part(what);
+    const call_end end = record_.carry_out(operation);
+    if (operation.is_half_done()) note_part(operation);
     if (end == call_end::more) {
       if (!is_over(entry)) return &entry;
       drained = false;
@@ -271,7 +281,7 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
     if (how == listing::listed) return nullptr;
     if (how != listing::again) break;
   }
-  if (what.ended != 0) record_end(what);
+  if (operation.ended != 0) record_end(operation);
   grant won = entry.claim_popped();
   leave(drained);
   won.post();
@@ -345,7 +355,7 @@ void direction::end(waiter& entry, int error) noexcept {
 
 // For the party that has the word. Null: the waiters have left the line.
 primitive::waiter* direction::next_in_line() noexcept {
-  locked guard(of_.mutex());
+  locked guard(record_.mutex());
   if (line_.empty()) return nullptr;
   waiter& next = line_.front();
   take_out_of_line(next);
@@ -363,22 +373,22 @@ void direction::take_out_of_line(waiter& entry) noexcept {
 
 bool direction::detach(waiter& entry) noexcept {
   if (!take_out(entry)) return false;
-  const transfer& what = transfer_of(entry);
-  if (what.writes() && what.is_half_done()) [[unlikely]]
+  const transfer& operation = transfer_of(entry);
+  if (operation.writes() && operation.is_half_done()) [[unlikely]]
     wake_behind_cut();
   return true;
 }
 
 bool direction::take_out(waiter& entry) noexcept {
   if (take_out_of_word(word_of(entry))) return true;
-  locked guard(of_.mutex());
+  locked guard(record_.mutex());
   return unlist(entry);
 }
 
 // What waits behind a write that was cut short fails: a driver finds that out.
 void direction::wake_behind_cut() noexcept {
   waiter* const next = edge();
-  if (next && !of_.hand_over(*next)) fail(*next, ECANCELED);
+  if (next && !record_.hand_over(*next)) fail(*next, ECANCELED);
 }
 
 // Under the mutex.
@@ -425,13 +435,14 @@ void direction::close() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   word seen = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (!is_waiter(seen) && (state_of(seen) == closed || (seen & closing))) return;
-    const bool owned = !is_waiter(seen) && state_of(seen) == busy;
-    const word next = owned ? seen | closing : busy | closing | (is_waiter(seen) ? seen & line : 0);
+    if (!is_linked(seen) && (state_of(seen) == closed || (seen & closing))) return;
+    const bool owned = !is_linked(seen) && state_of(seen) == busy;
+    const word next = owned ? seen | closing : busy | closing | (is_linked(seen) ? seen & line : 0);
     // ORDER: acquire, pairs with the exchanges in list(), list_again() and leave(): what the waiter asks for is
     // visible, and the calls that were made before.
     if (!word_.compare_exchange_weak(seen, next, std::memory_order_acquire, std::memory_order_relaxed)) continue;
-    if (is_waiter(seen)) fail(waiter_of(seen), ECANCELED);
+    if (is_job(seen)) notify(job_of(seen));
+    if (is_linked(seen) && !is_job(seen)) fail(waiter_of(seen), ECANCELED);
     else if (!owned) finish_close();
     return;
   }
@@ -442,7 +453,7 @@ void direction::finish_close() noexcept {
   while (waiter* const next = next_in_line()) end(*next, ECANCELED);
   // ORDER: relaxed, pairs with nothing: the descriptor counts its directions, and that orders what comes next.
   word_.store(closed, std::memory_order_relaxed);
-  of_.direction_closed();
+  record_.direction_closed();
 }
 
 // With no mark beside it, busy may be a call of this process. A waiter of this process enters the line after abandon().
@@ -450,11 +461,11 @@ void direction::abandon() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   word seen = word_.load(std::memory_order_relaxed);
   do {
-    const bool is_of_parent = is_waiter(seen) || (state_of(seen) == busy && (seen & (line | over | edged)) != 0);
-    if (!is_of_parent || (!is_waiter(seen) && (seen & closing) != 0)) return;
+    const bool is_of_parent = is_linked(seen) || (state_of(seen) == busy && (seen & (line | over | edged)) != 0);
+    if (!is_of_parent || (!is_linked(seen) && (seen & closing) != 0)) return;
     // ORDER: relaxed, pairs with nothing: the parent's threads were before the fork.
   } while (!word_.compare_exchange_weak(seen, ready, std::memory_order_relaxed, std::memory_order_relaxed));
-  if (is_waiter(seen)) primitive::wait_queue::link_alone(waiter_of(seen));
+  if (is_linked(seen) && !is_job(seen)) primitive::wait_queue::link_alone(waiter_of(seen));
   while (!line_.empty()) primitive::wait_queue::link_alone(line_.pop_front());
 }
 
@@ -476,33 +487,34 @@ void direction::reopen() noexcept {
 
 // By the party that has the word. While a write is half done its count has a mark: whatever ends the wait leaves the
 // mark there.
-void direction::note_part(const transfer& what) noexcept {
-  if (what.writes()) set_count(what.done | cut_mark);
+void direction::note_part(const transfer& operation) noexcept {
+  if (operation.writes()) set_count(operation.done | cut_mark);
 }
 
 // The same, when it has ended with a result. Want of memory in the middle leaves a partial write, too. After any other
 // error the system refuses what comes next, and tells why.
-void direction::record_end(const transfer& what) noexcept {
-  if (what.whole == 0) return;
-  const bool cut = what.writes() && what.done != 0 && (what.error == ENOBUFS || what.error == ENOMEM);
-  if (cut) set_count(what.done | cut_mark);
+void direction::record_end(const transfer& operation) noexcept {
+  if (operation.whole == 0) return;
+  const bool cut =
+      operation.writes() && operation.done != 0 && (operation.error == ENOBUFS || operation.error == ENOMEM);
+  if (cut) set_count(operation.done | cut_mark);
   else if (has_partial_write()) set_count(0);
 }
 
 bool direction::in_use() noexcept {
   // ORDER: acq_rel, release pairs with the exchange in list(): a waiter that is not seen here finds its group gone.
   const word seen = word_.fetch_or(0, std::memory_order_acq_rel);
-  return is_waiter(seen) || state_of(seen) == busy;
+  return is_linked(seen) || state_of(seen) == busy;
 }
 
 const char* direction::what() const noexcept {
-  return this == &of_.in ? "a read" : this == &of_.out ? "a write" : "the end of a peer";
+  return this == &record_.in ? "a read" : this == &record_.out ? "a write" : "the end of a peer";
 }
 
 std::size_t direction::waiting() const noexcept {
   // ORDER: relaxed, pairs with nothing: a look.
   const word seen = word_.load(std::memory_order_relaxed);
-  return is_waiter(seen) || (state_of(seen) == busy && (seen & line)) ? 1 : 0;
+  return is_linked(seen) || (state_of(seen) == busy && (seen & line)) ? 1 : 0;
 }
 
 }}}  // namespace hocket::detail

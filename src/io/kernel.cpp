@@ -79,9 +79,11 @@ long read_bytes(const open_descriptor& at, char* to, std::size_t size) noexcept 
   return system_calls::receive(at.native_handle(), to, size);
 }
 
-long write_bytes(const open_descriptor& at, const char* from, std::size_t size) noexcept {
+int more_flag(const transfer& writing) noexcept { return writing.more != 0 ? MSG_MORE : 0; }
+
+long write_bytes(const open_descriptor& at, const char* from, std::size_t size, int more) noexcept {
   if (at.kind() <= descriptor_kind::shared) return write_number(at, from, size);
-  return system_calls::send(at.native_handle(), from, size);
+  return system_calls::send(at.native_handle(), from, size, more);
 }
 
 call_end read(open_descriptor& at, transfer& what) noexcept {
@@ -102,13 +104,13 @@ call_end peek(const open_descriptor& at, transfer& what) noexcept {
   return ended(what, call_end::done);
 }
 
-call_end write(const open_descriptor& at, transfer& what) noexcept {
-  const std::size_t asked = std::min(what.size - what.done, most_bytes);
+call_end write(const open_descriptor& at, transfer& operation) noexcept {
+  const std::size_t asked = std::min(operation.size - operation.done, most_bytes);
   long put = 0;
-  do put = write_bytes(at, static_cast<const char*>(what.data) + what.done, asked);
+  do put = write_bytes(at, static_cast<const char*>(operation.data) + operation.done, asked, more_flag(operation));
   while (put == -EINTR);
   if (put == 0) put = -EIO;
-  return put < 0 ? failed(what, put) : moved(at, what, static_cast<std::size_t>(put), asked);
+  return put < 0 ? failed(operation, put) : moved(at, operation, static_cast<std::size_t>(put), asked);
 }
 
 // The parts of a transfer that has several buffers, from where it stands.
@@ -161,22 +163,23 @@ call_end scatter(open_descriptor& at, transfer& what) noexcept {
   return got < 0 ? has_not_read(at, what, got) : has_read(at, what, static_cast<std::size_t>(got), parts.bytes());
 }
 
-long write_parts(const open_descriptor& at, system_parts& parts) noexcept {
+long write_parts(const open_descriptor& at, system_parts& parts, int more) noexcept {
   if (at.kind() <= descriptor_kind::shared) {
     if (would_block(at, POLLOUT)) return -EAGAIN;
     return system_calls::write_without_signal(at.native_handle(), parts.data(), parts.count());
   }
   const msghdr message = message_of(parts);
-  return system_calls::value_or_error(::sendmsg(at.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL));
+  return system_calls::value_or_error(::sendmsg(at.native_handle(), &message, system_calls::send_flags | more));
 }
 
-call_end gather(const open_descriptor& at, transfer& what) noexcept {
+call_end gather(const open_descriptor& at, transfer& operation) noexcept {
   const std::size_t most = at.kind() == descriptor_kind::shared ? most_for_shared : most_bytes;
-  system_parts parts(what, static_cast<const const_buffer*>(what.data), most);
+  system_parts parts(operation, static_cast<const const_buffer*>(operation.data), most);
   long put = 0;
-  do put = write_parts(at, parts);
+  do put = write_parts(at, parts, more_flag(operation));
   while (put == -EINTR);
-  return put <= 0 ? failed(what, put == 0 ? -EIO : put) : moved(at, what, static_cast<std::size_t>(put), parts.bytes());
+  return put <= 0 ? failed(operation, put == 0 ? -EIO : put)
+                  : moved(at, operation, static_cast<std::size_t>(put), parts.bytes());
 }
 
 // --- messages

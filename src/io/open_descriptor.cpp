@@ -33,15 +33,27 @@ void open_descriptor::end_when_idle(std::uint64_t family) noexcept {
   // ORDER: relaxed, ordered by the acquire in try_use().
   if (family_.load(std::memory_order_relaxed) == family) {
     // ORDER: relaxed, ordered by the edge: see ends_when_idle().
-    ends_when_idle_.store(true, std::memory_order_relaxed);
+    idle_end_.store(idle_end::drained, std::memory_order_relaxed);
     notify_edge(in);
     notify_edge(peer);
   }
   drop();
 }
 
+void open_descriptor::evict(std::uint32_t generation, std::uint32_t since) noexcept {
+  if (!try_use()) return;
+  if (this->generation() == generation && idle_since() == since) {
+    idle_end none = idle_end::none;
+    // ORDER: relaxed, ordered by the edge: see ends_when_idle(). A drain stays a drain.
+    idle_end_.compare_exchange_strong(none, idle_end::evicted, std::memory_order_relaxed, std::memory_order_relaxed);
+    notify_edge(in);
+  }
+  drop();
+}
+
 call_end open_descriptor::carry_out_drain(transfer& operation) const noexcept {
-  if (!ends_when_idle()) return call_end::blocks;
+  // ORDER: relaxed, ordered by the edge: see ends_when_idle().
+  if (idle_end_.load(std::memory_order_relaxed) != idle_end::drained) return call_end::blocks;
   operation.ended = true;
   return call_end::done;
 }

@@ -78,6 +78,7 @@ call_end stacked_backend::in_parts(open_descriptor& at, transfer& operation, cal
   const bool reads = kind == call_kind::read;
   const part_of_buffers next = reads ? next_part<mutable_buffer>(operation) : next_part<const_buffer>(operation);
   transfer part(*operation.side, kind, next.data, next.size);
+  part.more = operation.more != 0 || operation.done + next.size < operation.size;
   const call_end end = reads ? read(at, part) : write(at, part);
   if (part.ended == 0) return end;
   if (part.error != 0) return operation.fail(part.error), call_end::done;

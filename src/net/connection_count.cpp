@@ -7,14 +7,32 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // --- limits
 
-void connection_count::set_limits(std::size_t limit, semaphore* shared) noexcept {
+namespace {
+
+std::size_t reserve_of(std::size_t limit) noexcept { return limit == 0 ? 0 : std::max<std::size_t>(1, limit / 16); }
+
+}  // namespace
+
+void connection_count::set_limits(std::size_t limit, semaphore* shared, std::size_t shared_limit) noexcept {
   own_size_ = std::min(limit, semaphore::max);
   own_.release(own_size_);
   shared_ = shared;
+  shared_reserve_ = reserve_of(shared_limit);
+  // ORDER: relaxed, pairs with nothing: a number.
+  own_reserve_.store(reserve_of(own_size_), std::memory_order_relaxed);
+}
+
+// A limit of 0 has no place that an eviction could free.
+bool connection_count::is_scarce() const noexcept {
+  // ORDER: relaxed, pairs with nothing: a number.
+  const std::size_t reserve = own_reserve_.load(std::memory_order_relaxed);
+  return (reserve != 0 && own_.available() <= reserve) || (shared_ && shared_->available() <= shared_reserve_);
 }
 
 void connection_count::change_limit(std::size_t limit) noexcept {
   const std::size_t before = std::exchange(own_size_, std::min(limit, semaphore::max));
+  // ORDER: relaxed, pairs with nothing: a number.
+  own_reserve_.store(reserve_of(own_size_), std::memory_order_relaxed);
   if (own_size_ >= before) {
     const std::size_t more = own_size_ - before;
     own_.release(more - pay_debt(more));

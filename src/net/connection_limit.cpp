@@ -9,7 +9,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 namespace {
 
-std::size_t connections_allowed() noexcept {
+std::size_t compute_limit() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return semaphore::max;
   const rlim_t share = limit.rlim_cur / 5 * 4 + limit.rlim_cur % 5 * 4 / 5;
@@ -19,8 +19,13 @@ std::size_t connections_allowed() noexcept {
 }  // namespace
 
 semaphore& process_connections() noexcept {
-  static never_destroyed<semaphore> permits(connections_allowed());
+  static never_destroyed<semaphore> permits(process_connection_limit());
   return *permits;
+}
+
+std::size_t process_connection_limit() noexcept {
+  static const std::size_t limit = compute_limit();
+  return limit;
 }
 
 }}}  // namespace hocket::detail

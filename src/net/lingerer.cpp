@@ -83,6 +83,34 @@ void lingerer::end() noexcept {
   close_all(all);
 }
 
+bool lingerer::end_oldest() noexcept {
+  list<entry> ended;
+  {
+    const locked guard(waiting_mutex_);
+    take_arrived(time_here());
+    if (entry* const candidate = oldest()) {
+      list<entry>::erase(*candidate);
+      ended.push_back(*candidate);
+    }
+  }
+  const bool has_ended = !ended.empty();
+  close_all(ended);
+  return has_ended;
+}
+
+// Under waiting_mutex_.
+lingerer::entry* lingerer::oldest() noexcept {
+  entry* found = nullptr;
+  std::size_t looks = 0;
+  for (std::size_t i = intervals; i-- > 0 && !found;) {
+    for (entry& candidate : waiting_[i]) {
+      if (candidate.is_counted && (!found || candidate.begun < found->begun)) found = &candidate;
+      if (++looks == most_looks) return found;
+    }
+  }
+  return found;
+}
+
 bool lingerer::is_ended() noexcept {
   const locked guard(arrivals_mutex_);
   return over_;

@@ -22,6 +22,7 @@
 //   - `longest` after its beginning
 //   - the server had ended it while it was idle, and all that was written has arrived
 //   - the server cancels its connections: end()
+//   - the server needs its place: end_oldest()
 //
 // # One coroutine for all
 //
@@ -49,7 +50,7 @@
 //
 // # Access
 //
-// enter() (descriptor_family), run(): the server. take_over(), end(): any thread.
+// enter() (descriptor_family), run(): the server. take_over(), end(), end_oldest(): any thread.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/list.hpp>
@@ -86,6 +87,8 @@ class lingerer final : public descriptor_family {
   task<> run();
   // Closes all, and takes nothing more. run() returns soon.
   void end() noexcept;
+  // Closes the connection that has lingered for longest, and counts. False: there is none.
+  bool end_oldest() noexcept;
 
  private:
   struct entry;
@@ -110,6 +113,7 @@ class lingerer final : public descriptor_family {
   void inspect(entry& candidate, time_point present, list<entry>& done) noexcept;
   static bool is_done(entry& candidate, time_point present) noexcept;
   time_point next_look() noexcept;
+  entry* oldest() noexcept;
   void close_all(list<entry>& done) noexcept;
 
   connection_count& count_;

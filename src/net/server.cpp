@@ -3,6 +3,7 @@
 #include <hocket/core/executor.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/core/yield.hpp>
 #include <hocket/io/seam/descriptor_table.hpp>
 #include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve.hpp>
@@ -34,11 +35,6 @@ server_core::server_core(loop& on, const tcp::serve_options& options)
     : runtime_(nullptr), loop_(&on), options_(options), connections_(on) {}
 server_core::~server_core() = default;
 
-static void increment(atomic<std::size_t>& number) noexcept {
-  // ORDER: relaxed, pairs with nothing: a number for people.
-  number.fetch_add(1, std::memory_order_relaxed);
-}
-
 tcp::server_counts server_core::counts() const noexcept {
   // ORDER: relaxed, pairs with nothing: a number for people.
   const auto read = [](const counter& one) noexcept { return one.load(std::memory_order_relaxed); };
@@ -69,21 +65,32 @@ std::error_code server_core::open(listen_target target) {
   const spawn_options options{.name = "lingerer"};
   made_task body(lingerer_->run());
   lingering_ = runtime_ ? spawn(*runtime_, options, std::move(body)) : spawn(*loop_, options, std::move(body));
+  lists_ = std::make_unique<connection_list[]>(listeners_.size());
   acceptors_.reserve(listeners_.size());
-  for (std::size_t i = 0; i < listeners_.size(); ++i) start_acceptor(i);
+  reapers_.reserve(listeners_.size());
+  for (std::size_t i = 0; i < listeners_.size(); ++i) {
+    lists_[i].set_max_idle(options_.max_idle);
+    start_reaper(i);
+    start_acceptor(i);
+  }
   metrics_ = metric_source(*this);
   return {};
 }
 
 void server_core::start_acceptor(std::size_t index) {
-  const spawn_options options{.name = "acceptor"};
-  made_task body(accept_at(index));
-  if (runtime_) {
-    worker_at place(*runtime_, index % runtime_->workers());
-    acceptors_.push_back(spawn(place, options, std::move(body)));
-  } else {
-    acceptors_.push_back(spawn(*loop_, options, std::move(body)));
-  }
+  acceptors_.push_back(spawn_at(index, {.name = "acceptor"}, accept_at(index)));
+}
+
+void server_core::start_reaper(std::size_t index) {
+  reapers_.push_back(spawn_at(index, {.name = "idle reaper"}, reap_idle(index)));
+}
+
+// It begins at the worker of that acceptor.
+join_handle<> server_core::spawn_at(std::size_t acceptor, const spawn_options& options, task<> task) {
+  made_task body(std::move(task));
+  if (!runtime_) return spawn(*loop_, options, std::move(body));
+  worker_at place(*runtime_, acceptor % runtime_->workers());
+  return spawn(place, options, std::move(body));
 }
 
 static bool is_of_the_system(const tcp::listener& one) noexcept { return one.native_handle() >= 0; }
@@ -123,7 +130,7 @@ std::error_code server_core::bind_listeners(const socket_address& address) {
 void server_core::set_limit() noexcept {
   const bool shares = options_.max_connections == 0 && is_of_the_system(listeners_.front());
   count_.set_limits(options_.max_connections == 0 ? tcp::serve_options::unlimited : options_.max_connections,
-                    shares ? &process_connections() : nullptr);
+                    shares ? &process_connections() : nullptr, process_connection_limit());
 }
 
 // --- accepting
@@ -165,31 +172,38 @@ task<> server_core::accept_at(std::size_t index) {
     }
     if (!spare_->is_there_beside(*peer, refused_)) continue;
     connection_permits permits;
-    if (!options_.overload_reply.empty() && !count_.try_acquire(permits)) {
+    const bool makes_room = make_room(index);
+    if (!makes_room && !options_.overload_reply.empty() && !count_.try_acquire(permits)) {
       static_cast<void>(co_await memoryless_wait(within(0s, peer->write_some(options_.overload_reply))));
       refuse(std::move(*peer));
       continue;
     }
-    if (!permits.own) {
-      result<semaphore::permits> acquired = co_await memoryless_wait(count_.own_limit().acquire());
-      if (!acquired) {
-        increment(refused_);
-        break;
-      }
-      permits.own = std::move(*acquired);
+    bool stops = false;
+    for (semaphore* lacking = count_.lacking(permits); lacking && !stops; lacking = count_.lacking(permits)) {
+      result<semaphore::permits> acquired = co_await memoryless_wait(within(1s, lacking->acquire()));
+      stops = !acquired && acquired.error() != std::errc::timed_out;
+      if (acquired) count_.add(permits, *lacking, std::move(*acquired));
+      else if (!stops) static_cast<void>(make_room(index));
     }
-    if (count_.shared_limit() && !permits.shared) {
-      result<semaphore::permits> acquired = co_await memoryless_wait(count_.shared_limit()->acquire());
-      if (!acquired) {
-        increment(refused_);
-        break;
-      }
-      permits.shared = std::move(*acquired);
+    if (stops) {
+      increment(refused_);
+      break;
     }
-    begin_one(std::move(*peer), std::move(permits));
+    begin_one(index, std::move(*peer), std::move(permits));
   }
-  serve_rest(listener);
+  serve_rest(index);
   listener.close();
+}
+
+// Before a permit is taken. True: an idle connection ends.
+bool server_core::make_room(std::size_t acceptor) noexcept {
+  if (!count_.is_scarce()) return false;
+  if (lingerer_->end_oldest()) return true;
+  const time_point present = time_here();
+  for (std::size_t i = 0; i != listeners_.size(); ++i) {
+    if (lists_[(acceptor + i) % listeners_.size()].evict(present)) return true;
+  }
+  return false;
 }
 
 // The reply was written. The connection lingers, so that it arrives.
@@ -198,23 +212,40 @@ void server_core::refuse(tcp::stream peer) noexcept {
   descriptor_access::record_of(peer).belongs_to(lingerer_->number_of_refused());
 }
 
-void server_core::begin_one(tcp::stream peer, connection_permits permits) noexcept {
+void server_core::begin_one(std::size_t acceptor, tcp::stream peer, connection_permits permits) noexcept {
   const socket_address address = options_.on_error ? peer.peer_address() : socket_address();
   try {
-    begin(connection(*this, std::move(peer), std::move(permits), address));
+    begin(connection(*this, acceptor, std::move(peer), std::move(permits), address));
   } catch (...) {
     report(address, std::make_error_code(std::errc::not_enough_memory), std::current_exception());
   }
 }
 
 // What waits in the system's queue would be reset when the listener is closed.
-void server_core::serve_rest(tcp::listener& listener) noexcept {
+void server_core::serve_rest(std::size_t acceptor) noexcept {
   for (;;) {
     connection_permits permits;
     if (!count_.try_acquire(permits)) return;
-    result<tcp::stream> peer = listener.try_accept();
+    result<tcp::stream> peer = listeners_[acceptor].try_accept();
     if (!peer) return;
-    begin_one(std::move(*peer), std::move(permits));
+    begin_one(acceptor, std::move(*peer), std::move(permits));
+  }
+}
+
+// --- idle connections
+
+// Allocates nothing, as an acceptor.
+task<> server_core::reap_idle(std::size_t acceptor) {
+  connection_list& connections = lists_[acceptor];
+  while (!connections.is_closed()) {
+    const time_point present = time_here();
+    const time_point next = std::min(connections.end_idle(present), connections.check_phases(present));
+    if (next <= present) {
+      static_cast<void>(co_await yield());
+      continue;
+    }
+    const result<void> changed = co_await memoryless_wait(within(next, connections.changed()));
+    if (!changed && changed.error() == std::errc::operation_canceled) break;
   }
 }
 
@@ -230,70 +261,6 @@ void server_core::notice_once_a_second(std::error_code error) noexcept try {
   notice(text.data());
 } catch (const std::bad_alloc&) {
   notice("a server cannot accept connections, and there is no memory to name it");
-}
-
-// --- a connection
-
-server_core::connection::connection(server_core& of, tcp::stream one, connection_permits permits,
-                                    const socket_address& address) try
-    : peer(std::move(one)), of_(&of) {
-  if (of.options_.on_error) address_ = std::make_unique<socket_address>(address);
-  descriptor_access::record_of(peer).belongs_to(of.lingerer_->number());
-  of.count_.begin(std::move(permits));
-} catch (...) {
-  increment(of.refused_);
-}
-
-server_core::connection::connection(connection&& other) noexcept
-    : peer(std::move(other.peer)),
-      of_(std::exchange(other.of_, nullptr)),
-      state_(other.state_),
-      address_(std::move(other.address_)) {}
-
-server_core::connection::~connection() {
-  if (!of_) return;
-  peer.close();
-  if (state_ == state::unbegun) increment(of_->refused_);
-  else if (state_ == state::running) increment(of_->cancelled_);
-  of_->count_.end();
-}
-
-void server_core::connection::begin() noexcept {
-  state_ = state::running;
-  increment(of_->accepted_);
-}
-
-void server_core::connection::returned(std::error_code error) noexcept {
-  if (error) return fail(error, nullptr);
-  state_ = state::ended;
-  increment(of_->completed_);
-}
-
-void server_core::connection::threw() {
-  try {
-    throw;
-  } catch (const forced_unwind&) {
-    throw;
-  } catch (const cancelled&) {
-  } catch (const std::system_error& error) {
-    fail(error.code(), std::current_exception());
-  } catch (const std::bad_alloc&) {
-    fail(std::make_error_code(std::errc::not_enough_memory), std::current_exception());
-  } catch (...) {
-    fail(std::make_error_code(std::errc::state_not_recoverable), std::current_exception());
-  }
-}
-
-void server_core::connection::could_not_begin() noexcept {
-  if (address_) of_->report(*address_, std::make_error_code(std::errc::not_enough_memory), std::current_exception());
-}
-
-// One that ends by cancellation is counted by the destructor.
-void server_core::connection::fail(std::error_code error, const std::exception_ptr& thrown) noexcept {
-  if (error == std::errc::operation_canceled) return;
-  state_ = state::ended;
-  increment(of_->failed_);
-  if (address_) of_->report(*address_, error, thrown);
 }
 
 }  // namespace detail

@@ -33,7 +33,18 @@ task<> server_core::join_acceptors() {
     static_cast<void>(co_await acceptors_.back().join().ignoring(stop_level::kill));
 }
 
+void server_core::stop_jobs() noexcept {
+  for (std::size_t i = 0; lists_ && i != listeners_.size(); ++i) lists_[i].notify_jobs(job_reason::stopped);
+}
+
+void server_core::stop_reapers() noexcept {
+  for (std::size_t i = 0; i != reapers_.size(); ++i) lists_[i].close();
+}
+
 task<> server_core::join_lingerer() {
+  stop_reapers();
+  for (; !reapers_.empty(); reapers_.pop_back())
+    static_cast<void>(co_await reapers_.back().join().ignoring(stop_level::kill));
   if (!lingering_) co_return;
   lingerer_->end();
   static_cast<void>(co_await lingering_.join().ignoring(stop_level::kill));
@@ -61,6 +72,7 @@ task<shutdown_report> server_core::graceful_shutdown(shutdown_options options) {
     const coroutine_snapshot before_cancel = snapshot(options);
     lingerer_->end();
     connections_.cancel();
+    stop_jobs();
     const bool cancelled_all = co_await wait_until_empty(options.cancel);
     const coroutine_snapshot before_kill = snapshot(options);
     if (options.stopped) before_cancel.add_ended(before_kill, shutdown_step::cancel, *options.stopped);
@@ -68,6 +80,7 @@ task<shutdown_report> server_core::graceful_shutdown(shutdown_options options) {
     report.cancelled = second - third;
     if (!cancelled_all) {
       connections_.kill();
+      stop_jobs();
       static_cast<void>(co_await wait_until_empty(options.kill));
       const coroutine_snapshot remaining = snapshot(options);
       if (options.stopped) before_kill.add_ended(remaining, shutdown_step::kill, *options.stopped);
@@ -107,18 +120,24 @@ shutdown_report server_core::run_until(signal_set& signals, const shutdown_optio
   return sync_wait(ended);
 }
 
-bool server_core::is_running() const noexcept { return !acceptors_.empty() || lingering_ || connections_.size() != 0; }
+bool server_core::is_running() const noexcept {
+  return !acceptors_.empty() || !reapers_.empty() || lingering_ || connections_.size() != 0;
+}
 
 void server_core::kill_and_join() noexcept {
   if (!is_running()) return;
   expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
           "await graceful_shutdown(), before the server is destroyed", options_.connection.name.c_str());
   for (join_handle<>& acceptor : acceptors_) acceptor.cancel();
+  if (!over_) stop_reapers();
   if (!over_) lingerer_->end();
   if (!over_) connections_.kill();
+  if (!over_) stop_jobs();
   for (join_handle<>& acceptor : acceptors_) static_cast<void>(join_here(acceptor));
   acceptors_.clear();
   spare_.reset();
+  for (join_handle<>& reaper : reapers_) static_cast<void>(join_here(reaper));
+  reapers_.clear();
   if (lingering_) static_cast<void>(join_here(lingering_));
   lingering_ = {};
   join_connections_here();

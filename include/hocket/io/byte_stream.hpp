@@ -13,8 +13,22 @@
 #include <hocket/core/awaitable.hpp>
 #include <hocket/io/borrowed_bytes.hpp>
 #include <hocket/io/buffer.hpp>
+#include <cstdint>
+#include <span>
 
 namespace hocket { inline namespace HOCKET_ABI {
+
+// An option of stream::write_all(): whether the write is the last one of a message.
+//
+//   co_await or_return(peer.write_all(head, write_mode::more_follows));
+//   co_await or_return(send_file(peer, page.native_handle(), 0, size));      // head and file share their first segment
+//
+// Several buffers in memory need no mode: one write_all() takes them all.
+enum class write_mode : std::uint8_t {
+  complete,      // the bytes leave at once
+  more_follows,  // another write or a send_file() follows at once. TCP may hold an incomplete segment back until then,
+                 // for 200 ms at most (MSG_MORE). Other streams ignore it
+};
 
 namespace detail {
 template <class A, class T>
@@ -33,6 +47,13 @@ concept byte_source = requires(S& source, mutable_buffer buffer) {
 template <class S>
 concept byte_sink = requires(S& sink, const_buffer data) {
   { sink.write_all(data) } -> detail::gives_result<std::size_t>;
+};
+
+// A sink whose write_all() also takes several buffers, and writes them by one system call if it can: hocket's streams,
+// and timeout_stream.
+template <class S>
+concept gathering_sink = byte_sink<S> && requires(S& sink, std::span<const const_buffer> buffers) {
+  { sink.write_all(buffers) } -> detail::gives_result<std::size_t>;
 };
 
 // A sink that collects small writes until flush(): buffered_writer. size() is the count of collected bytes.

@@ -13,6 +13,10 @@
 //   const std::array<const_buffer, 2> parts{head, body};
 //   co_await or_return(peer.write_all(parts));
 //
+// If another write follows at once, as a file behind its head, say so (byte_stream.hpp):
+//
+//   co_await or_return(peer.write_all(head, write_mode::more_follows));
+//
 // The caller keeps the buffers, and the list of buffers, valid until the operation is over. For waits, errors,
 // cancellation and threads see descriptor.hpp. If the peer has closed, a write fails with broken_pipe or
 // connection_reset, and never raises SIGPIPE.
@@ -32,6 +36,7 @@
 #include <hocket/io/buffer.hpp>
 #include <hocket/io/descriptor.hpp>
 #include <hocket/io/detail/borrow_operation.hpp>
+#include <hocket/io/detail/moded_write.hpp>
 #include <span>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -42,6 +47,7 @@ class stream : public descriptor {
   using writing = primitive::operation<detail::write_operation>;
   using whole_read = detail::whole_operation<detail::bytes_operation>;
   using whole_write = detail::whole_operation<detail::write_operation>;
+  using moded_writing = primitive::operation<detail::moded_write<whole_write>>;
   using whole_reading = primitive::operation<whole_read>;
   using whole_writing = primitive::operation<whole_write>;
   using counted_reading = primitive::operation<detail::counting_operation<whole_read>>;
@@ -105,6 +111,16 @@ class stream : public descriptor {
   }
   whole_writing write_all(std::span<const const_buffer> buffers, call_site site = this_call_site()) noexcept {
     return write<whole_writing>(buffers, true, site);
+  }
+  // The same, with a mode (byte_stream.hpp).
+  moded_writing write_all(const_buffer data, write_mode mode, call_site site = this_call_site()) noexcept {
+    return moded_writing(std::in_place, site, mode, record().out, call::write, const_cast<std::byte*>(data.data()),
+                         data.size(), true);
+  }
+  moded_writing write_all(std::span<const const_buffer> buffers, write_mode mode,
+                          call_site site = this_call_site()) noexcept {
+    return moded_writing(std::in_place, site, mode, record().out, call::gather,
+                         const_cast<const_buffer*>(buffers.data()), detail::size_of_all(buffers), true);
   }
   // Also write the count of the bytes to `moved`, which outlives the operation.
   template <std::same_as<std::size_t> Count>

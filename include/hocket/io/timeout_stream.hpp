@@ -41,6 +41,17 @@ class timeout_stream {
   auto write_all(const_buffer data, call_site site = this_call_site()) {
     return with_limits(stream_.write_all(data, site));
   }
+  auto write_all(std::span<const const_buffer> buffers, call_site site = this_call_site())
+    requires gathering_sink<S>
+  {
+    return with_limits(stream_.write_all(buffers, site));
+  }
+  template <class Data>
+  auto write_all(const Data& data, write_mode mode, call_site site = this_call_site())
+    requires requires(S& sink) { sink.write_all(data, mode, site); }
+  {
+    return with_limits(stream_.write_all(data, mode, site));
+  }
   // For a socket_stream. It never waits.
   auto shutdown_write()
     requires requires(S& stream) { stream.shutdown_write(); }

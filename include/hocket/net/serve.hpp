@@ -45,15 +45,23 @@
 // log message reports this at most once a second. If there is no memory for a connection, it is closed without a
 // handler.
 //
+// Idle connections. A connection is idle while it waits by read_idle(), or by wait_for_message() of a buffered_reader.
+// If it waits so alone (in no select, in no group) and without a deadline of the wait, the wait
+// returns the end of the stream after `max_idle` (within a 48th of that). If a new peer would leave less than a
+// sixteenth of max_connections free, or nothing, the server *evicts* a connection: one that lingers, else the idle
+// connection of this listener that has been idle for longest (within a 48th of max_idle), else one of another listener.
+// Its wait returns the end of the stream, unless bytes have arrived: then the handler gets them, and the next such wait
+// returns the end. If no connection is idle, the peer waits, or gets the overload_reply.
+//
 // Errors. If a handler returns an error or throws, the server counts the connection as failed, and calls on_error if
 // there is one. A handler that ends by cancellation (operation_canceled, as an error or thrown `cancelled`) is counted
 // as cancelled. If there is no memory for a connection, on_error gets not_enough_memory.
 //
 // Shutdown. graceful_shutdown() and run_until() refuse new connections (the system's queue is served as far as the
 // limit allows, then the listeners are closed), end idle connections, drain, cancel and kill, each in its time, and
-// return a report. A connection is idle while it waits by read_idle(), or by wait_for_message() of a buffered_reader:
-// this wait returns the end of the stream, at once or when the connection begins it. The server cannot recognize other
-// idle reads: the cancel ends their connections, and those that linger. The report counts connections that linger like
+// return a report. The wait of an idle connection, also in a select or with a deadline, returns the end of the stream,
+// at once or when the connection begins it. The server cannot recognize other idle reads: the cancel ends their
+// connections, and those that linger. The report counts connections that linger like
 // others. The destructor of a running server kills. On a runtime it waits for the end of all connections; on a loop it
 // runs the loop until then. It is fatal if a coroutine destroys a running server: await graceful_shutdown() before.
 //

@@ -4,6 +4,7 @@
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/core/spawn_options.hpp>
 #include <hocket/net/tcp.hpp>
+#include <chrono>
 #include <exception>
 #include <string_view>
 
@@ -22,6 +23,8 @@ struct serve_options {
 
   listen_options listen{};
   std::size_t max_connections = 0;  // at a time, or `unlimited`; 0: the default of net/serve.hpp
+  // How long a connection may be idle (net/serve.hpp), up to 24 days; duration::max(): for ever.
+  duration max_idle = std::chrono::seconds(60);
   // Sent to each peer over the limit, which is then closed, and counted as refused. At most a few KB, and lives as long
   // as the server. Empty: such peers wait.
   std::string_view overload_reply{};

@@ -30,9 +30,11 @@ inline long receive(int fd, void* to, std::size_t size) noexcept {
 
 // A write to a connection that the peer has closed fails, and raises no signal.
 inline constexpr int send_flags = MSG_NOSIGNAL | MSG_DONTWAIT;
-inline long send(int fd, const void* from, std::size_t size) noexcept {
-  if constexpr (through_the_library) return value_or_error(::send(fd, from, size, send_flags));
-  else return value_or_error(::syscall(SYS_sendto, fd, from, size, send_flags, nullptr, 0));
+// `more`: 0 or MSG_MORE.
+inline long send(int fd, const void* from, std::size_t size, int more) noexcept {
+  const int flags = send_flags | more;
+  if constexpr (through_the_library) return value_or_error(::send(fd, from, size, flags));
+  else return value_or_error(::syscall(SYS_sendto, fd, from, size, flags, nullptr, 0));
 }
 
 // Returns the pending events of an epoll, without waiting.

@@ -59,5 +59,7 @@ class kept {
  private:
   T* object_;
 };
+template <class T>
+using model_object = kept<T>;
 
 }  // namespace hocket_test

@@ -25,6 +25,7 @@ struct borrow_operation : transfer_operation {
   }
   void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept {
     expect_nothing_lent();
+    if (idle != 0 && (arm == 0 || sole != 0) && !wait.has_deadline()) begin_idle();
     transfer_operation::begin(wait, entry);
   }
   bool has_it() const noexcept { return ended != 0; }
@@ -34,10 +35,13 @@ struct borrow_operation : transfer_operation {
     return borrowed_bytes(static_cast<lent_block*>(std::exchange(data, nullptr)), done);
   }
   void resumed() noexcept {
+    if (idle == 2) end_idle();
     if (data) lending::give_back(*static_cast<lent_block*>(std::exchange(data, nullptr)));
   }
 
  private:
+  void begin_idle() noexcept;
+  void end_idle() noexcept;
   void expect_nothing_lent() const noexcept {
     if constexpr (debug_checks) {
       // ORDER: relaxed, pairs with nothing: a number for a notice.

@@ -11,13 +11,16 @@
 //                                                   the driver, if the call would block           waiter
 //   waiter     an operation waits: its address      edge()                                        busy
 //                                                   the end of its wait: detach()                 idle, or the next one
+//   job        a readiness job waits: its address   edge(): notifies the job                      ready, or busy
+//              (readiness_job.hpp)                  unwatch()                                     idle, or busy
 //   closed     the descriptor is closed             nobody
 //
-// Four marks stand beside a state:
+// Five marks stand beside a state:
 //   - edge, beside busy. An edge came after the party took the word. The call is repeated, or the word becomes ready.
 //   - closing, beside busy. close() was called. The party that leaves the word closes the direction.
-//   - line, beside busy and waiter. More operations wait in `line_`.
+//   - line, beside busy, waiter and job. More operations wait in `line_`.
 //   - over, beside busy. The wait of the waiter that is served has ended otherwise.
+//   - of_job, beside an address: the address is that of a job.
 //
 // # Who makes a call
 //
@@ -46,6 +49,12 @@
 // A second operation of one direction waits in `line_`. Then the word is busy or a waiter, and has the mark `line`. The
 // party that leaves the word with this mark keeps it busy and hands the next waiter to a driver (io_driver.hpp). If the
 // waiter in the word is detached, the next one takes its place: the direction is still not ready.
+//
+// # Jobs
+//
+// A job is linked at an idle word alone. No party makes a call for it: edge() unlinks it, makes the word ready, and
+// notifies it. If operations wait in the line behind it, the party of the edge keeps the word busy, and leaves it to
+// them after that.
 //
 // # Closing
 //
@@ -80,8 +89,9 @@
 // # Access
 //
 // try_now(), begin(): the thread of the operation's coroutine. edge(), serve(): the driver's owner, and an assistant.
-// detach(): any thread. close(): any thread.
+// detach(): any thread. close(): any thread. watch(), unwatch(): the home of the job.
 #pragma once
+#include <hocket/io/detail/readiness_job.hpp>
 #include <hocket/io/seam/transfer.hpp>
 #include <hocket/primitive.hpp>
 #include <cstdint>
@@ -93,15 +103,20 @@ class open_descriptor;
 class direction final : public primitive::wait_source {
  public:
   // A call may succeed at once: nobody has tried.
-  explicit direction(open_descriptor& of) noexcept : of_(of) {}
+  explicit direction(open_descriptor& of) noexcept : record_(of) {}
   direction(const direction&) = delete;
   direction& operator=(const direction&) = delete;
 
   // Makes the call, if the direction is ready. True: the transfer has ended, perhaps with an error.
-  bool try_now(transfer& what) noexcept;
+  bool try_now(transfer& operation) noexcept;
 
-  // The operation waits: see core/wait/seam/operation.hpp. `what` stays where it is until the wait is over.
-  void begin(primitive::suspension& wait, primitive::waiter& entry, transfer& what) noexcept;
+  // The operation waits: see core/wait/seam/operation.hpp. `operation` stays where it is until the wait is over.
+  void begin(primitive::suspension& wait, primitive::waiter& entry, transfer& operation) noexcept;
+
+  // Links a job until the next edge. unwatch(): false, if an edge or a close has taken the job: it calls notify(), or
+  // has called it.
+  watch_outcome watch(readiness_job& job) noexcept;
+  [[nodiscard]] bool unwatch(readiness_job& job) noexcept;
 
   // The system has told of an edge. Returns the waiter to be served; null if there is none.
   primitive::waiter* edge() noexcept;
@@ -131,11 +146,11 @@ class direction final : public primitive::wait_source {
   // Makes a closed direction ready, for the next descriptor. No other thread knows it.
   void reopen() noexcept;
 
-  open_descriptor& record() const noexcept { return of_; }
+  open_descriptor& record() const noexcept { return record_; }
   // Instead of try_now(), for a write, if has_partial_write().
-  [[HOCKET_NOINLINE, HOCKET_COLD]] bool try_behind_cut(transfer& what) noexcept;
+  [[HOCKET_NOINLINE, HOCKET_COLD]] bool try_behind_cut(transfer& operation) noexcept;
   // Instead of begin(), after a try_now() that was not enough.
-  void let_go_of_held(transfer& what) noexcept;
+  void let_go_of_held(transfer& operation) noexcept;
 
   // A write is half done, or has ended in its middle: the bytes of another write would follow its part.
   bool has_partial_write() const noexcept {
@@ -165,34 +180,42 @@ class direction final : public primitive::wait_source {
   using word = std::uintptr_t;
   using waiter = primitive::waiter;
 
-  static constexpr word line = 1, over = 2;
+  static constexpr word line = 1, over = 2, of_job = 2;
   static constexpr word idle = 0, ready = 4, busy = 8, closed = 12;
   static constexpr word edged = 16, closing = 32;  // beside busy
   static constexpr word first_address = 64;
   static constexpr std::size_t cut_mark = ~(~std::size_t{0} >> 1);  // in count_
   static_assert(alignof(waiter) >= 4);
 
-  static bool is_waiter(word seen) noexcept { return seen >= first_address; }
-  static word state_of(word seen) noexcept { return seen & 12; }  // not of a waiter
-  static bool is(word seen, word state) noexcept { return !is_waiter(seen) && state_of(seen) == state; }
+  static bool is_linked(word seen) noexcept { return seen >= first_address; }  // a waiter or a job
+  static bool is_job(word seen) noexcept { return is_linked(seen) && (seen & of_job) != 0; }
+  static word state_of(word seen) noexcept { return seen & 12; }  // not of an address
+  static bool is(word seen, word state) noexcept { return !is_linked(seen) && state_of(seen) == state; }
   static word word_of(waiter& entry) noexcept { return reinterpret_cast<word>(&entry); }
   static waiter& waiter_of(word seen) noexcept { return *reinterpret_cast<waiter*>(seen & ~line); }
+  static word word_of(readiness_job& job) noexcept { return reinterpret_cast<word>(&job) | of_job; }
+  static readiness_job& job_of(word seen) noexcept {
+    return *reinterpret_cast<readiness_job*>(seen & ~(line | of_job));
+  }
   static transfer& transfer_of(waiter& entry) noexcept { return *static_cast<transfer*>(entry.resource); }
 
   enum class listing : std::uint8_t { listed, taken, again, over, closed };
 
-  bool is_late(const transfer& what) const noexcept;
+  [[HOCKET_COLD, HOCKET_NOINLINE]] bool take_job(word& seen) noexcept;
+  void notify(readiness_job& job) noexcept;
+  watch_outcome link(readiness_job& job) noexcept;
+  bool is_late(const transfer& operation) const noexcept;
   waiter* end_served(waiter& entry, int error) noexcept;
   [[HOCKET_COLD, HOCKET_NOINLINE]] void grant_arm(waiter& entry) noexcept;
   [[HOCKET_COLD, HOCKET_NOINLINE]] bool try_without_word(transfer& operation) noexcept;
   bool call_or_fail(transfer& operation) noexcept;
-  bool is_behind_cut(const transfer& what) const noexcept;
-  bool hold_for(transfer& what, bool goes_on) noexcept;
-  void begin_held(waiter& entry, transfer& what) noexcept;
-  void note_part(const transfer& what) noexcept;
-  void record_end(const transfer& what) noexcept;
+  bool is_behind_cut(const transfer& operation) const noexcept;
+  bool hold_for(transfer& operation, bool goes_on) noexcept;
+  void begin_held(waiter& entry, transfer& operation) noexcept;
+  void note_part(const transfer& operation) noexcept;
+  void record_end(const transfer& operation) noexcept;
   bool try_take() noexcept;
-  bool carry_on(transfer& what) noexcept;
+  bool carry_on(transfer& operation) noexcept;
   void stay_attached(waiter& entry) noexcept;
   bool would_block() noexcept;
   void leave(bool drained) noexcept;
@@ -211,7 +234,7 @@ class direction final : public primitive::wait_source {
   bool take_out_of_word(word seen) noexcept;
 
   primitive::atomic<word> word_{ready};
-  open_descriptor& of_;
+  open_descriptor& record_;
   primitive::atomic<std::size_t> count_{0};  // of `out`: of a write that is half done, with cut_mark
   primitive::wait_queue line_;               // guarded by the mutex of the descriptor
 };

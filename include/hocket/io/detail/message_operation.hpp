@@ -49,6 +49,7 @@ class message_operation {
     return true;
   }
   void begin(suspension& wait, waiter& entry) noexcept {
+    lending_.sole = in_group_ == 0;
     if (lends_ != 0) lending_.begin(wait, entry);
     else reading_.begin(wait, entry);
   }
@@ -65,6 +66,9 @@ class message_operation {
     lending_.resumed();
     reading_.resumed();
   }
+
+ protected:
+  void set_in_group() noexcept { in_group_ = 1; }
 
  private:
   // Prepares the next read. Its only error is a lack of memory. Then it reads into an empty buffer, without a call.
@@ -100,9 +104,23 @@ class message_operation {
   S* source_;
   read_buffer* buffer_;
   Search search_;
-  std::size_t lends_ = 0;  // not 0: the read is lending_, else reading_
+  std::size_t lends_ = 0;     // not 0: the read is lending_, else reading_
+  std::size_t in_group_ = 0;  // of a select, or of other tasks
   lending_arm lending_;
   reading_arm reading_;
+};
+
+// A search that waits beside others.
+template <class S, class Search>
+struct message_arm : message_operation<S, Search> {
+  message_arm(const message_operation<S, Search>& alone) noexcept : message_operation<S, Search>(alone) {
+    this->set_in_group();
+  }
+};
+
+template <class S, class Search>
+struct arm_of<message_operation<S, Search>> {
+  using type = message_arm<S, Search>;
 };
 
 }}}  // namespace hocket::detail

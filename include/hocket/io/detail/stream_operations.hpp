@@ -1,6 +1,7 @@
 // The operations of streams and of readiness that no other layer makes.
 #pragma once
 #include <hocket/io/seam/transfer_operation.hpp>
+#include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 

@@ -56,6 +56,7 @@
 // attach_here(), is_attached(): the thread of a coroutine that is about to wait. hand_over(): the party that has the
 // word. All else: any thread.
 #pragma once
+#include <hocket/base/clock.hpp>
 #include <hocket/base/seam/list.hpp>
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/io/detail/compact_address.hpp>
@@ -86,6 +87,15 @@ enum class stream_end : std::uint8_t {
   open_lingers,  // as `open` and `idle`, and destroyed
   idle_lingers,
 };
+
+// The time since when a connection is idle: 32 bits, in units of 2^20 ns (1.05 ms), on the clock of the executor. Not
+// 0: then it is not idle. The numbers wrap after 52 days. A connection that has been idle for longer looks younger,
+// which changes the order of eviction alone: no limit is longer than half of that.
+inline constexpr unsigned idle_time_bits = 20;
+inline std::uint32_t idle_time(time_point present) noexcept {
+  const auto time = static_cast<std::uint32_t>(present.time_since_epoch().count() >> idle_time_bits);
+  return time != 0 ? time : 1;
+}
 
 class open_descriptor {
  public:
@@ -134,9 +144,21 @@ class open_descriptor {
   // Any thread, also of a descriptor that is not in use. If it belongs there: a read for bytes to lend that would wait,
   // or waits, gives the end of the stream; and a wait for the drain ends.
   void end_when_idle(std::uint64_t family) noexcept;
+  // Any thread: the same for one descriptor, if it has this generation, and has been idle since that time; no drain.
+  void evict(std::uint32_t generation, std::uint32_t since) noexcept;
   bool ends_when_idle() const noexcept {
     // ORDER: relaxed, ordered by the edge that end_when_idle() tells: the call after it sees this.
-    return ends_when_idle_.load(std::memory_order_relaxed);
+    return idle_end_.load(std::memory_order_relaxed) != idle_end::none;
+  }
+  // Since when a read between two messages has waited, alone and without a deadline, as idle_time(); 0:
+  // no such read waits. By the party that reads.
+  void set_idle_since(std::uint32_t time) noexcept {
+    // ORDER: relaxed, pairs with nothing: after evict() a read that has bytes still gets them.
+    idle_since_.store(time, std::memory_order_relaxed);
+  }
+  std::uint32_t idle_since() const noexcept {
+    // ORDER: relaxed, as above.
+    return idle_since_.load(std::memory_order_relaxed);
   }
   // For a stacked backend: `top` is the backend from now on, and `below` becomes the present one. An error number, or
   // 0.
@@ -212,6 +234,13 @@ class open_descriptor {
   primitive::atomic<std::uint32_t> lent{0};
 
  private:
+  // Whether a read between two messages gives the end of the stream instead of waiting.
+  enum class idle_end : std::uint8_t {
+    none,
+    evicted,  // the server needs the place, or the connection was idle for too long
+    drained,  // the server drains
+  };
+
   const std::uint32_t index_;  // here it fills a gap
 
  public:
@@ -241,13 +270,14 @@ class open_descriptor {
   backend* backend_ = nullptr;
   void* data_ = nullptr;
   bool released_ = false;  // the fd is not ours any more
-  primitive::atomic<bool> ends_when_idle_{false};
+  primitive::atomic<idle_end> idle_end_{idle_end::none};
   primitive::atomic<bool> closed_{false};
 
   primitive::atomic<descriptor_kind> kind_{descriptor_kind::other};
   compact_address peer_name_;  // constant once others know the descriptor
   primitive::atomic<std::uint8_t> shut_down_{0};
   primitive::atomic<stream_end> stream_end_{stream_end::open};
+  primitive::atomic<std::uint32_t> idle_since_{0};
   primitive::atomic<std::uint64_t> family_{0};
   primitive::atomic<std::uint32_t> uses_{0};        // the owner, and the directions together
   primitive::atomic<std::uint32_t> directions_{0};  // that are not closed, and calls that are no transfers

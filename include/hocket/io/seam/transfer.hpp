@@ -87,9 +87,10 @@ struct transfer {
   std::uint8_t whole;      // all of `size` is wanted, not just some of it
   std::uint8_t ended = 0;  // there is a result
   std::uint8_t holds = 0;  // its coroutine has the word between try_now() and begin(), or as an arm (direction.hpp)
-  std::uint8_t idle = 0;   // a read between two messages: it may end when its server does
+  std::uint8_t idle = 0;   // a read between two messages: it may end when its server does. 2: it is idle since a time
   std::uint8_t arm = 0;    // of a select: granted before its call (direction.hpp); 2: its wait has begun again
-  std::uint8_t spare[2] = {};
+  std::uint8_t more = 0;   // of a write: write_mode::more_follows
+  std::uint8_t sole = 0;   // an arm that waits alone
 };
 
 // Messages, as the backends see them: datagrams, in batches.

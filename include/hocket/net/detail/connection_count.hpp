@@ -19,6 +19,7 @@
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/semaphore.hpp>
+#include <utility>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -30,17 +31,24 @@ struct connection_permits {
 class connection_count {
  public:
   // Before the first connection: the limit of the server, and the semaphore of a limit that it shares with other
-  // servers. Null: there is none.
-  void set_limits(std::size_t limit, semaphore* shared) noexcept;
+  // servers, which had `shared_limit` permits. Null: there is none.
+  void set_limits(std::size_t limit, semaphore* shared, std::size_t shared_limit) noexcept;
   // Changes the limit of the server. One thread at a time. If there are more connections, each end takes a permit away
   // instead of giving it back: a *debt* is the number of those that are still to be taken away.
   void change_limit(std::size_t limit) noexcept;
 
-  semaphore& own_limit() noexcept { return own_; }
-  // Null: there is none.
-  semaphore* shared_limit() const noexcept { return shared_; }
+  // A further connection would leave less than a sixteenth of a limit free, or nothing.
+  bool is_scarce() const noexcept;
   // False: one of both limits is reached.
   bool try_acquire(connection_permits& permits) noexcept;
+  // The limit of which there is no permit yet; null: there are all. add(): a permit of this limit.
+  semaphore* lacking(const connection_permits& permits) noexcept {
+    if (!permits.own) return &own_;
+    return shared_ && !permits.shared ? shared_ : nullptr;
+  }
+  void add(connection_permits& permits, semaphore& limit, semaphore::permits acquired) noexcept {
+    (&limit == &own_ ? permits.own : permits.shared) = std::move(acquired);
+  }
 
   void begin(connection_permits&& permits) noexcept;
   void share() noexcept;
@@ -59,6 +67,8 @@ class connection_count {
   semaphore own_{0};
   std::size_t own_size_ = 0;
   semaphore* shared_ = nullptr;
+  primitive::atomic<std::size_t> own_reserve_{0};  // permits that are kept free for new connections
+  std::size_t shared_reserve_ = 0;
   primitive::atomic<std::size_t> debt_{0};  // permits of own_
   primitive::atomic<std::size_t> live_{0}, shares_{0};
   auto_reset_event ended_;

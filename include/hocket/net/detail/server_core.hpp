@@ -2,6 +2,8 @@
 //
 //   acceptors    tasks, one for each listener, which begin at their workers
 //   connections  a scope below the runtime or loop: cancelled, killed and joined at the end
+//   lists_       for each acceptor its connections, by the time since when they are idle (connection_list.hpp)
+//   reapers_     tasks, one for each list: end connections that have been idle for too long
 //   count_       the connections, and the permits that they have (connection_count.hpp)
 //   lingerer_    closes connections with peers that may still send (src/net/lingerer.hpp)
 //
@@ -11,6 +13,16 @@
 // of their own. An acceptor takes a permit of each for the connection that it has accepted, before that begins. (With
 // the permits taken before, acceptors that nobody connects to would keep permits.) From try_acquire() or acquire() to
 // connection_count::begin() the permits are objects that give themselves back. So no error in between loses them.
+//
+// If a further connection would leave less than a sixteenth of a limit free, the acceptor ends a connection that
+// lingers, else the oldest idle one of its own list, else of another acceptor's. If none is idle, the peer waits, or
+// gets the reply; and each second the acceptor tries again.
+//
+// # Connections that are no coroutines
+//
+// begin() makes what serves a connection. server_of spawns a coroutine; another server may make a job_connection
+// (job_connection.hpp). It is in its list from start() on. The list notifies it when the server cancels its
+// connections.
 //
 // # Memory
 //
@@ -31,6 +43,7 @@
 #include <hocket/core/spawn/seam/spawn.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/net/detail/connection_count.hpp>
+#include <hocket/net/detail/connection_list.hpp>
 #include <hocket/net/serve_options.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/runtime/loop.hpp>
@@ -83,16 +96,23 @@ class server_core : public from_memory_source {
   // By the list of sources (base/metrics.hpp), from open() on.
   void report_metrics(metric_visitor& to) const;
 
- protected:
-  // An accepted connection, from before its coroutine is spawned to the coroutine's end, also if that never began.
-  class connection {
+  scope& connections_scope() noexcept { return connections_; }
+
+  // An accepted connection, from before its coroutine is spawned to the coroutine's end, also if that never began; or
+  // of a job_connection.
+  class connection : public listed_connection {
    public:
-    // `address` is the peer's, if there is an on_error. Throws std::bad_alloc.
-    connection(server_core& of, tcp::stream peer, connection_permits permits, const socket_address& address);
+    // `acceptor` is the index of the acceptor, `address` the peer's, if there is an on_error. Throws std::bad_alloc.
+    connection(server_core& owner, std::size_t acceptor, tcp::stream peer, connection_permits permits,
+               const socket_address& address);
     connection(connection&& other) noexcept;
     connection& operator=(connection&&) = delete;
     ~connection();
 
+    // It is where it stays, and has its stream: from now on it may end when it is idle.
+    void enlist() noexcept;
+    // From now on the list does not touch it.
+    void leave_list() noexcept;
     // The handler begins; and ends.
     void begin() noexcept;
     void returned(std::error_code error) noexcept;
@@ -101,27 +121,40 @@ class server_core : public from_memory_source {
     // In a catch (...): there was no memory to begin the handler.
     void could_not_begin() noexcept;
 
-    server_core& server() const noexcept { return *of_; }
-    tcp::stream peer;
+    server_core& server() const noexcept { return *owner_; }
+
+   protected:
+    bool is_running() const noexcept { return state_ == state::running; }
+    void list_phase(phased_connection& begun) noexcept;
+    void unlist_phase(phased_connection& ended) noexcept;
 
    private:
     // Of the handler. An ended one has been counted; a running one that is destroyed was cancelled or killed.
     enum class state : std::uint8_t { unbegun, running, ended };
     void fail(std::error_code error, const std::exception_ptr& thrown) noexcept;
 
-    server_core* of_;  // null: moved
     state state_ = state::unbegun;
-    std::unique_ptr<socket_address> address_;  // of the peer, if anybody wants to know
+    bool is_listed_ = false;
+    std::uint32_t acceptor_;
+    server_core* owner_;                       // null: moved
+    std::unique_ptr<socket_address> address_;  // of the peer, if on_error wants it
+
+   public:
+    tcp::stream peer;
   };
 
+ protected:
   const spawn_options& options_of_connections() const noexcept { return options_.connection; }
-  scope& connections_scope() noexcept { return connections_; }
 
  private:
-  virtual void begin(connection one) = 0;
+  virtual void begin(connection accepted) = 0;
 
   class spare_fd;
   using counter = atomic<std::size_t>;
+  static void increment(counter& number) noexcept {
+    // ORDER: relaxed, pairs with nothing: a number for people.
+    number.fetch_add(1, std::memory_order_relaxed);
+  }
 
   // --- opening
   std::error_code open_listeners(listen_target target);
@@ -131,15 +164,23 @@ class server_core : public from_memory_source {
 
   // --- accepting
   task<> accept_at(std::size_t index);
-  void begin_one(tcp::stream peer, connection_permits permits) noexcept;
+  bool make_room(std::size_t acceptor) noexcept;
+  void begin_one(std::size_t acceptor, tcp::stream peer, connection_permits permits) noexcept;
   void refuse(tcp::stream peer) noexcept;
-  void serve_rest(tcp::listener& listener) noexcept;
+  void serve_rest(std::size_t acceptor) noexcept;
   void notice_once_a_second(std::error_code error) noexcept;
   void report(const socket_address& peer, std::error_code error, const std::exception_ptr& thrown) const noexcept {
     if (options_.on_error) options_.on_error(peer, error, thrown);
   }
 
+  // --- idle connections
+  task<> reap_idle(std::size_t acceptor);
+  void start_reaper(std::size_t acceptor);
+  join_handle<> spawn_at(std::size_t acceptor, const spawn_options& options, task<> body);
+
   // --- the end
+  void stop_jobs() noexcept;
+  void stop_reapers() noexcept;
   task<> join_acceptors();
   task<> join_lingerer();
   task<shutdown_report> await_signal(signal_set& asked, shutdown_options options);
@@ -160,7 +201,8 @@ class server_core : public from_memory_source {
   counter accepted_{0}, completed_{0}, failed_{0}, cancelled_{0}, refused_{0};
   atomic<std::int64_t> noticed_{0};
   bool over_ = false;  // it was shut down
-  std::vector<join_handle<>> acceptors_;
+  std::vector<join_handle<>> acceptors_, reapers_;
+  std::unique_ptr<connection_list[]> lists_;  // one for each acceptor
   std::unique_ptr<lingerer> lingerer_;
   join_handle<> lingering_;  // its coroutine
   scope connections_;        // its end waits for them
@@ -198,6 +240,7 @@ class server_of final : public server_core {
   // Its end is settled here, so a connection has no frame but its handler's.
   struct connection_task {
     returned operator()() {
+      one.enlist();
       returned body = invoke(one);
       one.begin();
       return body;
@@ -215,6 +258,7 @@ class server_of final : public server_core {
   };
   struct connection_fiber {
     void operator()() {
+      one.enlist();
       one.begin();
       try {
         if constexpr (std::is_void_v<returned>) invoke(one), one.returned({});
@@ -226,9 +270,9 @@ class server_of final : public server_core {
     connection one;
   };
 
-  void begin(connection one) override {
+  void begin(connection accepted) override {
     using body = std::conditional_t<is_task<returned>, connection_task, connection_fiber>;
-    static_cast<void>(spawn(connections_scope(), options_of_connections(), body{std::move(one)}));
+    static_cast<void>(spawn(connections_scope(), options_of_connections(), body{std::move(accepted)}));
   }
 
   const call call_;

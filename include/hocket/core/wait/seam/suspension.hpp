@@ -217,6 +217,10 @@ class suspension : private detail::stop_node, private detail::timer_node, privat
   // was asked for. Null: there is none; or the wait is decided, though perhaps not over, and the source may be gone.
   // A source that deferred a grant is returned until the grant is posted.
   const wait_source* awaited() const noexcept;
+  // Of its options; after commit() also of the coroutine's context.
+  bool has_deadline() const noexcept {
+    return detail::timer_node::when != time_point::max() || after() != duration::max();
+  }
   // It has one source, and no deadline; or it is decided, and what is awaited() is all that is missing.
   bool ends_only_by_grant() const noexcept;
   std::source_location at() const noexcept { return detail::location_of(at_); }
@@ -299,7 +303,7 @@ inline void waiter::join(suspension& wait, wait_source& source) noexcept {
 
 inline bool suspension::ends_only_by_grant() const noexcept {
   if (decided()) return true;
-  return first_ && !first_->sibling_ && detail::timer_node::when == time_point::max() && after() == duration::max();
+  return first_ && !first_->sibling_ && !has_deadline();
 }
 
 inline void waiter::enlist(suspension& wait, wait_source& source) noexcept {
