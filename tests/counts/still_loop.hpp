@@ -32,8 +32,8 @@ struct still_loop {
   }
 };
 
-// Operations of channels.cpp, events.cpp, forks.cpp, generators.cpp, heads.cpp, parks.cpp, requests.cpp, selects.cpp and
-// timers.cpp.
+// Operations of channels.cpp, events.cpp, forks.cpp, generators.cpp, heads.cpp, parks.cpp, requests.cpp, selects.cpp
+// and timers.cpp.
 void channel_item_in_fiber(std::size_t k);
 void channel_item_in_task(std::size_t k);
 void spsc_channel_item_in_task(std::size_t k);
