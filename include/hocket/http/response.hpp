@@ -60,6 +60,7 @@ class response {
   response& operator=(response&&) noexcept = default;
   ~response() = default;
 
+  // A final status: a response below 200 or above 999 is answered with 500, except the 101 of http::upgrade().
   http::status status() const noexcept { return status_; }
   response& set_status(http::status status) & noexcept { return status_ = status, *this; }
   response&& set_status(http::status status) && noexcept { return std::move(set_status(status)); }
