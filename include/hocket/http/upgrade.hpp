@@ -9,13 +9,15 @@ namespace detail {
 
 response with_upgrade(std::string_view protocol, std::unique_ptr<upgrade_function> function);
 
-template <class Function>
+template <class Function, bool leaves_temporaries>
 class stored_upgrade final : public upgrade_function {
  public:
   template <class... Stored>
   explicit stored_upgrade(Stored&&... stored) : function_(std::in_place, std::forward<Stored>(stored)...) {}
 
-  task<result<void>> run(upgraded_stream&& connection) override { return function_(std::move(connection)); }
+  task<result<void>> run(upgraded_stream&& connection) override {
+    return function_.template start_with<leaves_temporaries>(std::move(connection));
+  }
 
  private:
   Function function_;
@@ -36,9 +38,9 @@ response upgrade(std::string_view protocol, F&& run, Args&&... args) {
                 "hocket: the function of an upgrade is called with http::upgraded_stream by value first, and then with "
                 "its arguments, which are stored by value, and returns hocket::task<hocket::result<void>>");
   if constexpr (is_callable) {
-    using call = typename detail::stored_function_for<parameters, F, Args...>::type;
-    return detail::with_upgrade(
-        protocol, std::make_unique<detail::stored_upgrade<call>>(std::forward<F>(run), std::forward<Args>(args)...));
+    using call = detail::stored_function_for<parameters, F, Args...>;
+    using stored = detail::stored_upgrade<typename call::type, call::leaves_temporaries>;
+    return detail::with_upgrade(protocol, std::make_unique<stored>(std::forward<F>(run), std::forward<Args>(args)...));
   } else {
     return response();
   }
