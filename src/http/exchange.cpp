@@ -7,7 +7,7 @@
 #include <hocket/http/body_writer.hpp>
 #include <hocket/http/detail/file_sender.hpp>
 #include <hocket/http/detail/proxy_protocol.hpp>
-#include <hocket/http/upgraded_stream.hpp>
+#include <hocket/http/upgrade.hpp>
 #include <hocket/time/sleep.hpp>
 
 #include "http/connection.hpp"

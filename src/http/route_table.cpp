@@ -1,6 +1,5 @@
 #include <hocket/coro/timeout_task.hpp>
 #include <hocket/http/detail/route_table.hpp>
-#include <hocket/http/error_response.hpp>
 
 #include <algorithm>
 #include <stdexcept>

@@ -206,4 +206,10 @@ response stream_body(std::string_view content_type, std::uint64_t size, F&& writ
                                detail::store_body_function(std::forward<F>(write), std::forward<Args>(args)...));
 }
 
+// The response to an error of a handler by the default error table, for tables that change a part of it
+// (router::set_error_table()). An http::errc gives its status, with the reason as text.
+// hocket::errc::deadline_exceeded gives 504. All other errors give 500 without a text, because an error of the server
+// tells a peer nothing.
+response default_error_response(std::error_code error);
+
 }}}  // namespace hocket::http

@@ -43,7 +43,6 @@
 #pragma once
 #include <hocket/http/detail/route_table.hpp>
 #include <hocket/http/detail/stored_step.hpp>
-#include <hocket/http/error_response.hpp>
 #include <hocket/http/route_options.hpp>
 #include <concepts>
 #include <string_view>
