@@ -5,7 +5,6 @@
 #include <hocket/http/errc.hpp>
 #include <hocket/http/event_stream.hpp>
 #include <hocket/http/files.hpp>
-#include <hocket/http/forwarded.hpp>
 #include <hocket/http/method.hpp>
 #include <hocket/http/metrics.hpp>
 #include <hocket/http/percent.hpp>

@@ -1,5 +1,5 @@
 // The client behind proxies: trusted networks, X-Forwarded-For and Forwarded.
-#include <hocket/http/forwarded.hpp>
+#include <hocket/http/detail/forwarded.hpp>
 
 #include <doctest/doctest.h>
 #include <initializer_list>
@@ -8,9 +8,9 @@
 
 using hocket::socket_address;
 using hocket::http::proxy_field;
-using hocket::http::trusted_proxies;
 using hocket::http::detail::find_client;
 using hocket::http::detail::forwarded_client;
+using hocket::http::detail::trusted_proxies;
 
 namespace {
 
