@@ -18,8 +18,8 @@
 using namespace hocket;
 using namespace std::chrono_literals;
 
-// All workers share the notes. The handlers are plain functions, which run without a coroutine and do not wait: each holds
-// the lock for a moment.
+// All workers share the notes. The handlers are plain functions, which run without a coroutine and do not wait: each
+// holds the lock for a moment.
 struct note_store {
   std::mutex mutex;
   std::map<int, std::string> notes{{1, "Tune the \"lute\""}};
@@ -88,9 +88,7 @@ std::optional<http::response> check_key(http::request& rq) {
   return http::text("a key is needed\n").set_status(http::status::unauthorized).set("WWW-Authenticate", "Key");
 }
 
-void log_access(const http::access_record& record) noexcept {
-  std::puts(http::access_line(record).c_str());
-}
+void log_access(const http::access_record& record) noexcept { std::puts(http::access_line(record).c_str()); }
 
 int main(int argc, char** argv) {
   signal_set ends{SIGTERM, SIGINT};

@@ -24,8 +24,8 @@ using user_pool = connection_pool<pg::connection>;
 task<result<http::response>> get_user(http::request& rq, user_pool& pool) {
   const std::string id = std::to_string(co_await or_return(rq.path<int>("id")));
   auto lent = co_await or_return(within(1s, pool.acquire()));
-  const pg::rows found = co_await or_return(
-      within(1s, lent->query("select to_json(u)::text from http_users u where id = $1::int", id)));
+  const pg::rows found =
+      co_await or_return(within(1s, lent->query("select to_json(u)::text from http_users u where id = $1::int", id)));
   if (PQntuples(found.get()) == 0) co_return failure(http::errc::not_found);
   co_return http::json(std::string(PQgetvalue(found.get(), 0, 0)));
 }
@@ -35,8 +35,8 @@ task<result<http::response>> add_user(http::request& rq, user_pool& pool) {
   const std::string name(co_await or_return(rq.form("name")));
   if (name.empty() || name.size() > 100) co_return failure(http::errc::unprocessable_content);
   auto lent = co_await or_return(within(1s, pool.acquire()));
-  const pg::rows created = co_await or_return(
-      within(1s, lent->query("insert into http_users(name) values ($1) returning id, to_json(http_users)::text", name)));
+  const pg::rows created = co_await or_return(within(
+      1s, lent->query("insert into http_users(name) values ($1) returning id, to_json(http_users)::text", name)));
   http::response answer = http::json(std::string(PQgetvalue(created.get(), 0, 1)));
   answer.set_status(http::status::created).set("Location", std::string("/users/") + PQgetvalue(created.get(), 0, 0));
   co_return answer;
@@ -75,9 +75,10 @@ task<result<void>> make_table(user_pool& pool) {
 
 task<result<std::string>> ask(socket_address where, std::string line, std::string body) {
   auto peer = co_await or_return(within(3s, tcp::connect(where)));
-  const std::string request = line + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Key: open\r\n" +
-                              "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: " +
-                              std::to_string(body.size()) + "\r\n\r\n" + body;
+  const std::string request =
+      line + " HTTP/1.1\r\nHost: test\r\nConnection: close\r\nX-Key: open\r\n" +
+      "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+      body;
   co_await or_return(peer.write_all(request));
   co_return co_await within(3s, read_all(peer));
 }
@@ -91,8 +92,9 @@ task<result<bool>> check(socket_address where) {
   const std::string missing = co_await or_return(ask(where, "GET /users/0", ""));
   const std::string malformed = co_await or_return(ask(where, "GET /users/x", ""));
   std::puts(found.c_str());
-  co_return found.starts_with("HTTP/1.1 200") && found.find("J\xC3\xBCrgen") != found.npos &&
-      missing.starts_with("HTTP/1.1 404") && malformed.starts_with("HTTP/1.1 400");
+  co_return found.starts_with("HTTP/1.1 200") &&
+      found.find("J\xC3\xBCrgen") != found.npos&& missing.starts_with("HTTP/1.1 404") &&
+      malformed.starts_with("HTTP/1.1 400");
 }
 
 int main(int argc, char** argv) {

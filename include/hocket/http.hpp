@@ -3,10 +3,8 @@
 #include <hocket/http/access_log.hpp>
 #include <hocket/http/body_writer.hpp>
 #include <hocket/http/errc.hpp>
-#include <hocket/http/error_response.hpp>
 #include <hocket/http/event_stream.hpp>
 #include <hocket/http/files.hpp>
-#include <hocket/http/forwarded.hpp>
 #include <hocket/http/method.hpp>
 #include <hocket/http/metrics.hpp>
 #include <hocket/http/percent.hpp>
@@ -19,4 +17,3 @@
 #include <hocket/http/server.hpp>
 #include <hocket/http/status.hpp>
 #include <hocket/http/upgrade.hpp>
-#include <hocket/http/upgraded_stream.hpp>

@@ -19,7 +19,7 @@ constexpr auto gauge = metric_kind::gauge;
 
 struct counted_field {
   metric description;
-  std::size_t depot_statistics::*field;
+  std::size_t depot_statistics::* field;
 };
 constexpr counted_field counted_fields[] = {
     {{"hocket_stacks_in_use", "Stacks of fibers, also free ones that a thread keeps.", gauge},

@@ -17,7 +17,8 @@ void expect_fiber(const control_block* running) noexcept {
   if (!running) {
     expects(
         current_executor() == nullptr && !this_thread().eager, "await was called in a task, or in a job",
-        "a task has no stack of its own to wait on: write co_await, or spawn a fiber; nor has a job: spawn what waits",
+        "a task has no stack of its own to wait on: write co_await, or spawn a fiber; nor has a job: spawn what waits; "
+        "add the route of a plain HTTP handler with {.run = http::in_fiber}",
         current_context().name());
     return;
   }

@@ -39,8 +39,8 @@ struct opened_file {
   std::int64_t modified() const noexcept { return modified_ns / 1'000'000'000; }
 };
 
-// Opens `path`, a terminated relative name, beneath the folder `root`. A FIFO or a device without a peer does not block.
-// Returns 0, or the error number. Throws std::bad_alloc in the fallback.
+// Opens `path`, a terminated relative name, beneath the folder `root`. A FIFO or a device without a peer does not
+// block. Returns 0, or the error number. Throws std::bad_alloc in the fallback.
 int open_beneath(int root, const char* path, open_mode mode, opened_file& opened);
 
 // Fills all but the fd. Returns 0, or the error number.

@@ -1,6 +1,6 @@
 // The peer of a connection, and the client of a request behind trusted proxies: found at the first use.
 #pragma once
-#include <hocket/http/forwarded.hpp>
+#include <hocket/http/detail/forwarded.hpp>
 #include <hocket/http/request.hpp>
 #include <hocket/net/address.hpp>
 #include <hocket/net/tcp.hpp>

@@ -1,10 +1,10 @@
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/context.hpp>
+#include <hocket/core/spawn/seam/scheduled.hpp>
 #include <hocket/core/stop.hpp>
-#include <hocket/core/wait/seam/unwind.hpp>
 #include <hocket/http/detail/handler.hpp>
 #include <hocket/http/errc.hpp>
-#include <hocket/http/error_response.hpp>
+#include <hocket/http/response.hpp>
 
 #include <new>
 #include <system_error>

@@ -7,7 +7,7 @@
 #include <hocket/http/body_writer.hpp>
 #include <hocket/http/detail/file_sender.hpp>
 #include <hocket/http/detail/proxy_protocol.hpp>
-#include <hocket/http/upgraded_stream.hpp>
+#include <hocket/http/upgrade.hpp>
 #include <hocket/time/sleep.hpp>
 
 #include "http/connection.hpp"
@@ -149,10 +149,16 @@ task<bool> connection::respond(std::optional<response>& answer) {
   const route_table& routes = *site_.routes;
   if (refusal_) {
     // An error of the connection has no answer.
+    is_cancelled_ = was_cancelled(refusal_);
     if (refusal_.category() != http::error_category()) co_return false;
     const std::error_code error = std::exchange(refusal_, {});
-    if (routes.is_plain_refusal(*request_)) answer.emplace(routes.refuse_now(*request_, error));
-    else answer.emplace(co_await routes.refuse(*request_, error));
+    if (routes.is_plain_refusal(*request_)) {
+      answer.emplace(routes.refuse_now(*request_, error));
+    } else {
+      const bool sent = co_await send_output();
+      if (!sent) co_return false;
+      answer.emplace(co_await routes.refuse(*request_, error));
+    }
     co_return true;
   }
   if (route_ && route_->settings().body == streamed) request_access::set_stream(*request_, stream_);

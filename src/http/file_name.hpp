@@ -8,8 +8,8 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace http::detail {
 
 // Splits `path` at its slashes, and decodes each segment. The name of a folder ends with a slash, and "" is the root.
-// Nothing: an empty segment, `.`, `..`, a segment with a slash, a backslash, NUL or a malformed percent sign, a name that
-// begins with a dot if `dotfiles` is false, or more than 4,000 bytes. Throws std::bad_alloc.
+// Nothing: an empty segment, `.`, `..`, a segment with a slash, a backslash, NUL or a malformed percent sign, a name
+// that begins with a dot if `dotfiles` is false, or more than 4,000 bytes. Throws std::bad_alloc.
 std::optional<std::string> file_name_of(std::string_view path, bool dotfiles);
 
 // Encodings of content that a client accepts, by Accept-Encoding (RFC 9110, 12.5.3).

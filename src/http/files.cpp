@@ -98,8 +98,8 @@ file_site::file_site(std::string_view folder, const files_options& options)
       pool_(options.pool) {
   const std::string path(folder);
   const bool has_nul = path.find('\0') != path.npos;
-  const bool is_valid = !has_nul && index_.find_first_of(std::string_view("/\\\0", 3)) == index_.npos &&
-                        is_field_value(cache_control_);
+  const bool is_valid =
+      !has_nul && index_.find_first_of(std::string_view("/\\\0", 3)) == index_.npos && is_field_value(cache_control_);
   if (!is_valid)
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "http::files: an option is malformed");
   root_ = unique_fd(hocket::detail::own_fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
@@ -212,10 +212,9 @@ result<response> send_file(request& rq, unique_fd file, const file_options& opti
   if (const int error = detail::read_state(opened); error != 0) return failure(detail::error_of_open(error));
   if (opened.type != detail::opened_file::kind::regular) return failure(errc::not_found);
   const std::string_view type = options.content_type.empty() ? "application/octet-stream" : options.content_type;
-  return detail::answer_with_file(rq, std::move(opened),
-                                  {.content_type = type,
-                                   .cache_control = options.cache_control,
-                                   .download_name = options.download_name});
+  return detail::answer_with_file(
+      rq, std::move(opened),
+      {.content_type = type, .cache_control = options.cache_control, .download_name = options.download_name});
 }
 
 }}}  // namespace hocket::http

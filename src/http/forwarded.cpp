@@ -1,5 +1,5 @@
+#include <hocket/http/detail/forwarded.hpp>
 #include <hocket/http/detail/tokens.hpp>
-#include <hocket/http/forwarded.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <utility>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace http {
+namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
 namespace {
 
@@ -16,7 +16,7 @@ constexpr int max_hops = 32;  // bounds the work of one field
 // The canonical text of "http" and "https"; else empty.
 std::string_view parse_scheme(std::string_view text) noexcept {
   for (std::string_view known : {std::string_view("https"), std::string_view("http")})
-    if (detail::equals_ignore_case(text, known)) return known;
+    if (equals_ignore_case(text, known)) return known;
   return {};
 }
 
@@ -119,8 +119,6 @@ bool trusted_proxies::contains(const socket_address& peer) const noexcept {
   return std::ranges::any_of(networks_, [&](const network& n) { return has_prefix(*address, n.prefix, n.bits); });
 }
 
-namespace detail {
-
 namespace {
 
 // One entry of a list. `address` is invalid if the entry names none.
@@ -220,6 +218,4 @@ forwarded_client find_client(const socket_address& peer, const trusted_proxies& 
   return client;
 }
 
-}  // namespace detail
-
-}}}  // namespace hocket::http
+}}}}  // namespace hocket::http::detail

@@ -40,7 +40,8 @@ std::optional<std::uint16_t> parse_proxy_port(std::string_view text) noexcept {
 }
 
 // An address without an interface: "fe80::1%eth0" is refused.
-socket_address parse_proxy_host(std::string_view host, std::string_view port_text, socket_address::family family) noexcept {
+socket_address parse_proxy_host(std::string_view host, std::string_view port_text,
+                                socket_address::family family) noexcept {
   const auto port = parse_proxy_port(port_text);
   if (!port || host.size() > 45 || host.find('%') != host.npos) return {};
   std::array<char, 64> text{};
@@ -132,21 +133,25 @@ proxy_header parse_binary(std::string_view bytes) noexcept {
   const unsigned version = byte_at(12) >> 4, command = byte_at(12) & 0xF;
   const unsigned family = byte_at(13) >> 4, transport = byte_at(13) & 0xF;
   const std::size_t size = proxy_fixed_size + (byte_at(14) << 8) + byte_at(15);
-  if (version != 2 || command > 1 || family > 3 || transport > 2 || size > proxy_header::max_size) return refused_header();
+  if (version != 2 || command > 1 || family > 3 || transport > 2 || size > proxy_header::max_size)
+    return refused_header();
   if (bytes.size() < size) return {};
   proxy_header header{.result = header_outcome::complete, .size = size};
   const bool is_local = command == 0;
   const bool is_datagram = transport == 2;
   if (is_local) return header;
-  if (is_datagram || !copy_addresses(header, family, bytes.substr(proxy_fixed_size, size - proxy_fixed_size))) return refused_header();
+  if (is_datagram || !copy_addresses(header, family, bytes.substr(proxy_fixed_size, size - proxy_fixed_size)))
+    return refused_header();
   return header;
 }
 
 }  // namespace
 
 proxy_header proxy_header::parse(std::string_view bytes) noexcept {
-  if (begins_like(bytes, proxy_signature)) return bytes.size() < proxy_signature.size() ? proxy_header() : parse_binary(bytes);
-  if (begins_like(bytes, proxy_text_prefix)) return bytes.size() < proxy_text_prefix.size() ? proxy_header() : parse_text(bytes);
+  if (begins_like(bytes, proxy_signature))
+    return bytes.size() < proxy_signature.size() ? proxy_header() : parse_binary(bytes);
+  if (begins_like(bytes, proxy_text_prefix))
+    return bytes.size() < proxy_text_prefix.size() ? proxy_header() : parse_text(bytes);
   return refused_header();
 }
 

@@ -9,7 +9,6 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http::detail {
 
 namespace {
 
-
 // Digits alone. A number beyond 64 bits is the greatest one: it is behind the end of every file.
 std::optional<std::uint64_t> parse_position(std::string_view text) noexcept {
   if (text.empty() || !all_are_in(digit_char, text)) return {};

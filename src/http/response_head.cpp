@@ -34,7 +34,8 @@ char* put_framing(char* to, const body_plan& body) noexcept {
   return append_text(to, "\r\n");
 }
 
-bool has_no_body(int code) noexcept { return code < 200 || code == 204 || code == 304; }
+// A code below 100 is sent as 500.
+bool has_no_body(int code) noexcept { return (code >= 100 && code < 200) || code == 204 || code == 304; }
 
 }  // namespace
 

@@ -1,6 +1,5 @@
 #include <hocket/coro/timeout_task.hpp>
 #include <hocket/http/detail/route_table.hpp>
-#include <hocket/http/error_response.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -138,9 +137,27 @@ response route_table::respond_without_route(const request& rq) const {
 response route_table::without_route(const request& rq) const noexcept {
   try {
     return respond_without_route(rq);
-  } catch (const std::bad_alloc&) {
+  } catch (...) {  // also the limit of an error table's fields
     return response_of(rq, std::make_error_code(std::errc::not_enough_memory));
   }
+}
+
+// A client waits for another response behind one below 200. So 101 alone is final, and only with the function of an
+// upgrade.
+static bool has_final_status(const response& answer) noexcept {
+  const auto code = static_cast<unsigned>(answer.status());
+  if (response_access::body(answer).type() == response_body::kind::upgrade) return code == 101;
+  return code >= 200 && code <= 999;
+}
+
+void route_table::require_final(const request& rq, response& answer) const noexcept {
+  if (has_final_status(answer)) [[likely]]
+    return;
+  const std::error_code error = std::make_error_code(std::errc::invalid_argument);
+  answer = response_of(rq, error);
+  if (has_final_status(answer)) return;
+  answer = response(status::internal_server_error);
+  response_access::set_error(answer, error);
 }
 
 // Calls the steps from `next` on as long as they are plain. Returns the error of a step, or sets the response of one.
@@ -225,7 +242,10 @@ task<response> route_table::respond(request& rq) const {
     error = error_of_exception();
   }
   if (error) answer.emplace(response_of(rq, error));
-  if (after_of(rq).empty()) co_return *std::move(answer);
+  if (after_of(rq).empty()) {
+    require_final(rq, *answer);
+    co_return *std::move(answer);
+  }
   task<response> ending = run_after(rq, *std::move(answer));
   co_return co_await std::move(ending);
 }
@@ -248,6 +268,7 @@ response route_table::run_after_now(request& rq, response answer) const {
     }
     if (error) answer = response_of(rq, error);
   }
+  require_final(rq, answer);
   return answer;
 }
 
@@ -268,6 +289,7 @@ task<response> route_table::run_after(request& rq, response answer) const {
     }
     if (error) answer = response_of(rq, error);
   }
+  require_final(rq, answer);
   co_return answer;
 }
 

@@ -4,9 +4,9 @@
 #pragma once
 #include <hocket/base/memory_source.hpp>
 #include <hocket/base/seam/atomic.hpp>
+#include <hocket/http/detail/forwarded.hpp>
 #include <hocket/http/detail/request_head.hpp>
 #include <hocket/http/detail/route_table.hpp>
-#include <hocket/http/forwarded.hpp>
 #include <hocket/http/serve_options.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/semaphore.hpp>
@@ -18,7 +18,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 class site : public hocket::detail::from_memory_source {
  public:
-  site(const serve_options& server_options, std::unique_ptr<const route_table> table, http::trusted_proxies proxies)
+  site(const serve_options& server_options, std::unique_ptr<const route_table> table, trusted_proxies proxies)
       : options(server_options), routes(std::move(table)), trusted(std::move(proxies)), bodies(body_shares()) {}
 
   // How many shares of `bodies` a body of that size takes.
@@ -55,7 +55,7 @@ class site : public hocket::detail::from_memory_source {
 
   const serve_options options;
   const std::unique_ptr<const route_table> routes;
-  const http::trusted_proxies trusted;
+  const trusted_proxies trusted;
   event draining;    // set by graceful_shutdown()
   semaphore bodies;  // a permit for each byte of a whole body that is in memory of its own
 

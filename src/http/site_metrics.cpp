@@ -5,9 +5,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http::detail {
 
-namespace {
-
-namespace figures {
+namespace { namespace figures {
 
 constexpr metric answers{"hocket_http_answers_total", "Answers by the class of their status.", metric_kind::counter};
 constexpr metric bytes_in{"hocket_http_body_bytes_total", "Bytes of bodies that were read.", metric_kind::counter};

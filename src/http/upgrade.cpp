@@ -1,7 +1,25 @@
 #include <hocket/http/detail/tokens.hpp>
 #include <hocket/http/upgrade.hpp>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
+#include <algorithm>
+#include <cstring>
+
+namespace hocket { inline namespace HOCKET_ABI { namespace http {
+
+task<result<std::size_t>> upgraded_stream::read_some(mutable_buffer buffer) {
+  const std::string_view rest = unread();
+  if (rest.empty()) co_return co_await stream_.read_some(buffer);
+  const std::size_t count = std::min(rest.size(), buffer.size());
+  std::memcpy(buffer.data(), rest.data(), count);
+  taken_ += count;
+  if (taken_ == first_.size()) {
+    first_ = std::string();
+    taken_ = 0;
+  }
+  co_return count;
+}
+
+namespace detail {
 
 response with_upgrade(std::string_view protocol, std::unique_ptr<upgrade_function> function) {
   if (protocol.empty() || !is_field_value(protocol)) {
@@ -14,4 +32,6 @@ response with_upgrade(std::string_view protocol, std::unique_ptr<upgrade_functio
   return answer;
 }
 
-}}}}  // namespace hocket::http::detail
+}  // namespace detail
+
+}}}  // namespace hocket::http

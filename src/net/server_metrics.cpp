@@ -4,9 +4,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-namespace {
-
-namespace figures {
+namespace { namespace figures {
 
 constexpr auto counter = metric_kind::counter;
 constexpr auto gauge = metric_kind::gauge;
@@ -15,13 +13,11 @@ constexpr metric open_connections{"hocket_server_connections", "Open connections
 
 struct counted_field {
   metric description;
-  std::size_t tcp::server_counts::*field;
+  std::size_t tcp::server_counts::* field;
 };
 constexpr counted_field counted_fields[] = {
-    {{"hocket_server_accepted_total", "Connections whose handler was called.", counter},
-     &tcp::server_counts::accepted},
-    {{"hocket_server_completed_total", "Connections whose handler returned.", counter},
-     &tcp::server_counts::completed},
+    {{"hocket_server_accepted_total", "Connections whose handler was called.", counter}, &tcp::server_counts::accepted},
+    {{"hocket_server_completed_total", "Connections whose handler returned.", counter}, &tcp::server_counts::completed},
     {{"hocket_server_failed_total", "Connections whose handler failed.", counter}, &tcp::server_counts::failed},
     {{"hocket_server_cancelled_total", "Connections whose handler was cancelled or killed.", counter},
      &tcp::server_counts::cancelled},

@@ -8,7 +8,12 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 connection_pool_core::connection_pool_core(spawn_target& target, const connection_pool_options& options)
-    : target_(target), home_(target.home()), options_(options), limit_(options.limit), random_(random_seed()), metrics_(*this) {
+    : target_(target),
+      home_(target.home()),
+      options_(options),
+      limit_(options.limit),
+      random_(random_seed()),
+      metrics_(*this) {
   expects(options.limit != 0, "a connection pool for no connections", "its limit is at least 1", options.name.c_str());
 }
 

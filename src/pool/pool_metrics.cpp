@@ -2,9 +2,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-namespace {
-
-namespace figures {
+namespace { namespace figures {
 
 constexpr auto counter = metric_kind::counter;
 constexpr auto gauge = metric_kind::gauge;
@@ -17,7 +15,7 @@ constexpr metric waiters{"hocket_pool_waiters", "Coroutines that wait for a conn
 
 struct counted_field {
   metric description;
-  std::uint64_t connection_pool_statistics::*field;
+  std::uint64_t connection_pool_statistics::* field;
 };
 constexpr counted_field counted_fields[] = {
     {{"hocket_pool_connects_total", "Connections that were made.", counter}, &connection_pool_statistics::connects},

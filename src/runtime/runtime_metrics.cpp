@@ -24,7 +24,7 @@ constexpr metric timer_lag{"hocket_runtime_max_timer_lag_seconds", "The greatest
 
 struct counted_field {
   metric description;
-  std::size_t runtime_counts::*field;
+  std::size_t runtime_counts::* field;
 };
 constexpr counted_field counted_fields[] = {
     {{"hocket_runtime_turns_total", "Turns of the workers.", counter}, &runtime_counts::turns},

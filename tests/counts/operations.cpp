@@ -260,6 +260,9 @@ constexpr operation operations[] = {
     {"request_in_task", counts::request_in_task},
     {"request_borrowed_in_task", counts::request_borrowed_in_task},
     {"request_in_fiber", counts::request_in_fiber},
+    {"http_head_of_40_bytes", counts::http_head_of_40_bytes},
+    {"http_head_of_291_bytes", counts::http_head_of_291_bytes},
+    {"http_head_in_pieces", counts::http_head_in_pieces},
 };
 
 // A select begins its search by chance: always the same chance, so that two counts can be compared to the instruction.

@@ -32,8 +32,8 @@ struct still_loop {
   }
 };
 
-// Operations of channels.cpp, events.cpp, forks.cpp, generators.cpp, parks.cpp, requests.cpp, selects.cpp and
-// timers.cpp.
+// Operations of channels.cpp, events.cpp, forks.cpp, generators.cpp, heads.cpp, parks.cpp, requests.cpp, selects.cpp
+// and timers.cpp.
 void channel_item_in_fiber(std::size_t k);
 void channel_item_in_task(std::size_t k);
 void spsc_channel_item_in_task(std::size_t k);
@@ -48,6 +48,9 @@ void generator_reference(std::size_t k);
 void generator_value_100_deep(std::size_t k);
 void generator_nested_life(std::size_t k);
 void async_generator_value(std::size_t k);
+void http_head_of_40_bytes(std::size_t k);
+void http_head_of_291_bytes(std::size_t k);
+void http_head_in_pieces(std::size_t k);
 void set_event_in_fiber(std::size_t k);
 void set_event_in_task(std::size_t k);
 void park_with_nothing_to_decay(std::size_t k);

@@ -33,6 +33,7 @@ STRICTER = {
         "RFC 9112, 3.2.4": "h11 does not read the target",
         "RFC 9112, 2.2": "h11 accepts a bare LF as a line end; we use the right to refuse it",
         "RFC 9112, 5.2": "h11 unfolds folded lines; the section allows 400",
+        "RFC 9112, 6.1": "h11 accepts chunked on HTTP/1.0",
         "RFC 9112, 6.3": "h11 accepts equal lengths twice",
         "RFC 9112, 7.1.1": "h11 does not read chunk extensions",
         "RFC 9112, 7.1.2": "h11 accepts a bare LF in trailers",

@@ -64,7 +64,8 @@ void check_framing(const request_head& head, std::string_view bytes) {
 
 // Both heads are complete. They were read by different readers.
 void check_same(const request_head& a, const request_head& b) {
-  expect(a.size() == b.size() && a.method() == b.method() && a.minor_version() == b.minor_version(), "nor does the method");
+  expect(a.size() == b.size() && a.method() == b.method() && a.minor_version() == b.minor_version(),
+         "nor does the method");
   expect(a.target() == b.target() && a.path() == b.path() && a.query() == b.query() && a.host() == b.host(),
          "nor does the target");
   expect(a.body().kind == b.body().kind && a.body().length == b.body().length, "nor does the framing");

@@ -1,8 +1,8 @@
 // What proxies send: headers of the PROXY protocol, lists of forwarded addresses; and names of files.
 #include "fuzz.hpp"
 
+#include <hocket/http/detail/forwarded.hpp>
 #include <hocket/http/detail/proxy_protocol.hpp>
-#include <hocket/http/forwarded.hpp>
 
 #include "http/file_name.hpp"
 

@@ -32,6 +32,7 @@ void check(std::string_view field, std::uint64_t file_size) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view field = hocket_fuzz::text_of(data, size);
-  for (const std::uint64_t file_size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000}, UINT64_MAX}) check(field, file_size);
+  for (const std::uint64_t file_size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1000}, UINT64_MAX})
+    check(field, file_size);
   return 0;
 }

@@ -10,7 +10,8 @@ from .tree import Finding
 
 FAST = True
 PAGE = "docs/headers.md"
-MOST_HEADERS, MOST_TYPES_FOR_AUTHORS = 126, 10
+# 19 headers are HTTP's: the umbrella, base/metrics.hpp, and 17 of one noun each, which a service includes by itself.
+MOST_HEADERS, MOST_TYPES_FOR_AUTHORS = 145, 10
 OPEN = re.compile(r"(?:inline )?namespace ([\w:]*) ?\{ ?")
 LIBRARY = "hocket::HOCKET_ABI"
 TYPE = re.compile(r"(?:class|struct|union|enum(?: class| struct)?)(?: alignas\([^)]*\)| \[\[.*?\]\](?= ))* (\w+)")

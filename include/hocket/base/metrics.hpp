@@ -83,9 +83,8 @@ class metric_source {
   // `object.report_metrics(metric_visitor&)` may throw: then collect_metrics() throws.
   template <class T>
   explicit metric_source(const T& object) noexcept
-      : entry_(detail::list_metrics(&object, [](const void* from, metric_visitor& to) {
-          static_cast<const T*>(from)->report_metrics(to);
-        })) {}
+      : entry_(detail::list_metrics(
+            &object, [](const void* from, metric_visitor& to) { static_cast<const T*>(from)->report_metrics(to); })) {}
   metric_source(metric_source&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
   metric_source& operator=(metric_source&& other) noexcept {
     metric_source old(std::move(*this));

@@ -5,8 +5,8 @@
 //   }
 //   auto server = http::serve(rt, "[::]:8080", {.access_log = log_access}, std::move(routes));
 //
-// The hook is called by the worker of the connection, once for each answer, when its last byte was handed to the system,
-// or when the answer has failed. It must not wait and must not throw. Several workers call it at the same time.
+// The hook is called by the worker of the connection, once for each answer, when its last byte was handed to the
+// system, or when the answer has failed. It must not wait and must not throw. Several workers call it at the same time.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>

@@ -10,15 +10,15 @@
 //   }
 //   http::response clock(http::request&) { return http::event_stream(tick); }
 //
-// The end. The function runs in the coroutine of the connection. It is cancelled when the client is gone. When the server
-// drains, drain_requested() completes, and the function should return: the client connects again, to another server.
-// A function that waits for something else selects over both:
+// The end. The function runs in the coroutine of the connection. It is cancelled when the client is gone. When the
+// server drains, drain_requested() completes, and the function should return: the client connects again, to another
+// server. A function that waits for something else selects over both:
 //
 //   auto next = co_await select(news.receive(), out.drain_requested());
 //
 // Events. Each one is sent at once. The text of `data` may have several lines; each line becomes a line `data:`. A line
-// ends with LF, CR or both. `event` and `id` have no line ends, and `id` has no NUL: send() fails with invalid_argument,
-// and nothing is sent.
+// ends with LF, CR or both. `event` and `id` have no line ends, and `id` has no NUL: send() fails with
+// invalid_argument, and nothing is sent.
 //
 // Answer. Content-Type: text/event-stream, Cache-Control: no-store, and X-Accel-Buffering: no, so that nginx sends each
 // event at once.
@@ -40,7 +40,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
 // An event. Empty texts are not sent, except an empty `data` of an event without a comment.
 struct server_event {
-  std::string_view event{};    // its type; empty: "message"
+  std::string_view event{};  // its type; empty: "message"
   std::string_view data{};
   std::string_view id{};       // the client sends the last one in Last-Event-ID when it connects again
   std::string_view comment{};  // ignored by clients
@@ -88,8 +88,8 @@ task<result<void>> write_events(body_writer& out, F& write, Args&... args) {
 
 }  // namespace detail
 
-// An answer whose body is written by `write(event_writer&, args...)`, which returns task<result<void>> or task<>. Callable
-// and arguments are stored by value.
+// An answer whose body is written by `write(event_writer&, args...)`, which returns task<result<void>> or task<>.
+// Callable and arguments are stored by value.
 template <class F, class... Args>
 response event_stream(F&& write, Args&&... args) {
   static_assert(std::is_invocable_v<std::decay_t<F>&, event_writer&, std::decay_t<Args>&...>,

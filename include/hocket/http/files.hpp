@@ -7,11 +7,11 @@
 //   }
 //
 // Answers. Content-Type is chosen by the ending of the name, with X-Content-Type-Options: nosniff. Last-Modified and an
-// ETag are sent, and If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range and If-Range are heeded: 304,
-// 412, 206 with at most 5 ranges, 416. A HEAD request gets the same fields.
+// ETag are sent, and If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range and If-Range are heeded:
+// 304, 412, 206 with at most 5 ranges, 416. A HEAD request gets the same fields.
 //
-// The disk. If the name and the bytes of a file are in the system's cache, the worker serves it. Otherwise it is opened and
-// read on a thread of the blocking pool, so that a slow disk delays no other connection.
+// The disk. If the name and the bytes of a file are in the system's cache, the worker serves it. Otherwise it is opened
+// and read on a thread of the blocking pool, so that a slow disk delays no other connection.
 //
 // # files
 //
@@ -20,14 +20,14 @@
 //   - a segment that begins with a dot, unless the options permit it;
 //   - a symlink that leaves the folder, and each absolute symlink. Symlinks that stay beneath the folder are followed;
 //   - a FIFO, a device, a socket; a folder without an index; a file that the process may not read.
-// A folder has no listing: its index.html is served. Without a slash at the end, the path of a folder is redirected (301)
-// to the path with a slash, because relative links of the index depend on it.
+// A folder has no listing: its index.html is served. Without a slash at the end, the path of a folder is redirected
+// (301) to the path with a slash, because relative links of the index depend on it.
 //
 // Precompressed files. If the client accepts `br` or `gzip`, and beside `app.js` there is a file `app.js.br` or
 // `app.js.gz`, then this file is sent, with the Content-Type of `app.js`. Each answer has Vary: Accept-Encoding.
 //
-// Changes. The folder is opened once: it may be renamed, and not replaced. Files may be replaced by a rename at any time.
-// If a file becomes shorter while it is sent, the connection is closed.
+// Changes. The folder is opened once: it may be renamed, and not replaced. Files may be replaced by a rename at any
+// time. If a file becomes shorter while it is sent, the connection is closed.
 //
 // # send_file
 //

@@ -5,8 +5,8 @@
 // The text has each source of base/metrics.hpp: runtimes, the blocking pool, servers and connection pools by name, the
 // memory of frames and stacks, and the sources of the program.
 //
-// The page shows numbers of the process to everybody who can reach it: serve it on an address of its own, or put it into
-// a group with a before() that checks the client.
+// The page shows numbers of the process to everybody who can reach it: serve it on an address of its own, or put it
+// into a group with a before() that checks the client.
 //
 // Source: Prometheus documentation, "Exposition formats", text format 0.0.4.
 #pragma once

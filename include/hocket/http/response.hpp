@@ -60,6 +60,7 @@ class response {
   response& operator=(response&&) noexcept = default;
   ~response() = default;
 
+  // A final status: a response below 200 or above 999 is answered with 500, except the 101 of http::upgrade().
   http::status status() const noexcept { return status_; }
   response& set_status(http::status status) & noexcept { return status_ = status, *this; }
   response&& set_status(http::status status) && noexcept { return std::move(set_status(status)); }
@@ -204,5 +205,11 @@ response stream_body(std::string_view content_type, std::uint64_t size, F&& writ
   return detail::with_function(content_type, size,
                                detail::store_body_function(std::forward<F>(write), std::forward<Args>(args)...));
 }
+
+// The response to an error of a handler by the default error table, for tables that change a part of it
+// (router::set_error_table()). An http::errc gives its status, with the reason as text.
+// hocket::errc::deadline_exceeded gives 504. All other errors give 500 without a text, because an error of the server
+// tells a peer nothing.
+response default_error_response(std::error_code error);
 
 }}}  // namespace hocket::http

@@ -32,7 +32,8 @@ inline constexpr run_in_fiber in_fiber{nullptr};
 // Options of a route with a plain function or a function that returns a task as its handler.
 struct route_options {
   body_kind body = whole;
-  // The limit of a body in bytes; a larger body is answered with 413. 0: the server's limit.
+  // The limit of a body in bytes, whole or streamed; a larger body is answered with 413. The read of a streamed body
+  // that exceeds it fails with http::errc::payload_too_large. 0: the server's limit, 1 MB unless it is changed.
   std::size_t max_body = 0;
   // The handler's deadline, from its start. Then its waits end with deadline_exceeded, which is answered with 504. A
   // plain function does not wait, so it has no deadline.

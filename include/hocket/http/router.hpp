@@ -1,8 +1,9 @@
 // router: which function answers which request.
 //
 //   http::router routes;
-//   routes.get("/users/{id}", get_user, std::ref(db));           // task<result<http::response>> get_user(request&,
-//   database&) routes.get("/hello", hello);                                 // http::response hello(http::request&)
+//   // task<result<http::response>> get_user(http::request&, database&)
+//   routes.get("/users/{id}", get_user, std::ref(db));
+//   routes.get("/hello", hello);                                 // http::response hello(http::request&)
 //   routes.get("/report", {.run = http::in_fiber}, report);      // may await in its fiber: <hocket/fiber/spawn.hpp>
 //   routes.post("/upload", {.body = http::streamed}, store);
 //   routes.mount("/static", http::files("public"));
@@ -13,8 +14,7 @@
 // Handlers. A handler is called with the request, and then with its stored arguments, which are in the order of spawn.
 // It returns http::response or result<http::response>, or a task of either.
 //   - A plain function runs in the turn of the connection, without a coroutine. It must not wait: await() there is
-//   fatal.
-//     Choose {.run = http::in_fiber}.
+//     fatal. Choose {.run = http::in_fiber}.
 //   - A function that returns a task is awaited.
 //   - With {.run = http::in_fiber} the function runs as a fiber, which is joined before the answer is sent.
 // All requests of all connections share the handler and its arguments as const objects, on a runtime on several workers
@@ -43,7 +43,6 @@
 #pragma once
 #include <hocket/http/detail/route_table.hpp>
 #include <hocket/http/detail/stored_step.hpp>
-#include <hocket/http/error_response.hpp>
 #include <hocket/http/route_options.hpp>
 #include <concepts>
 #include <string_view>

@@ -3,7 +3,6 @@
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/literal_name.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
-#include <hocket/http/forwarded.hpp>
 #include <hocket/net/serve_options.hpp>
 #include <array>
 #include <cstddef>
@@ -13,6 +12,10 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
 struct access_record;
+
+// The field that the trusted proxies set. X-Forwarded-For has its scheme in X-Forwarded-Proto. A server reads one of
+// the two, because a client can send the other one through its proxies.
+enum class proxy_field : std::uint8_t { x_forwarded_for, forwarded };
 
 // Called once for each answer, by the worker of the connection, after the last byte of the answer was handed to the
 // system, or the answer has failed. It must not block. The record is valid during the call.
@@ -47,7 +50,9 @@ struct serve_options {
   // peer that has closed its socket is not distinguishable from one that has shut down writing, until it is written to.
   bool cancel_when_half_closed = false;
   http::limits limits{};
-  // The proxies in front of the server, as "10.0.0.0/8, ::1" (http/forwarded.hpp), and the field that they set.
+  // The proxies in front of the server, and the field that they set. Members are separated by commas or blanks: an
+  // address, a network as "10.0.0.0/8" or "fd00::/8", or "unix" for all peers of unix sockets. The field counts only if
+  // the peer is in the list. It is read from its end: the first address that is not in the list is the client's.
   std::string_view trusted_proxies{};
   proxy_field proxies_set = proxy_field::x_forwarded_for;
   // A connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2.

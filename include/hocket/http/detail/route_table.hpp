@@ -20,8 +20,9 @@
 // # Errors
 //
 // An error or exception of a step becomes a response by the error table. An error of an after step replaces the
-// response, and the next after step gets the new one. If the error table throws, the response is an empty 500. A kill
-// and the cancellation of the connection's coroutine are not caught.
+// response, and the next after step gets the new one. If the error table throws, the response is an empty 500. A
+// response with a status below 200 or above 999 is replaced by a 500, except the 101 of an upgrade. A kill and the
+// cancellation of the connection's coroutine are not caught.
 #pragma once
 #include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/http/detail/handler.hpp>
@@ -118,6 +119,7 @@ class route_table : public hocket::detail::from_memory_source {
   static task<result<response>> start_handler(const route& found, request& rq);
   response without_route(const request& rq) const noexcept;
   response respond_without_route(const request& rq) const;
+  void require_final(const request& rq, response& answer) const noexcept;
   response run_after_now(request& rq, response answer) const;
   task<response> run_after(request& rq, response answer) const;
 

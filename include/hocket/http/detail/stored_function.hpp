@@ -39,6 +39,14 @@ class stored_function {
   auto start(P&... parameters) {
     return start_in<leaves_temporaries>(parts_, parameters...);
   }
+  // The same, with a parameter that the function takes over.
+  template <bool leaves_temporaries, class P>
+  auto start_with(P&& parameter) {
+    using returned = decltype(invoke(indices, parts_, std::move(parameter)));
+    if constexpr (leaves_temporaries)
+      return await_with<typename returned::value_type>(indices, parts_, std::move(parameter));
+    else return invoke(indices, parts_, std::move(parameter));
+  }
 
  private:
   static constexpr std::index_sequence_for<Args...> indices{};
@@ -50,6 +58,10 @@ class stored_function {
   template <class T, std::size_t... I, class Parts, class... P>
   static task<T> await(std::index_sequence<I...>, Parts& parts, P&... parameters) {
     co_return co_await std::get<0>(parts)(parameters..., std::get<I + 1>(parts)...);
+  }
+  template <class T, std::size_t... I, class Parts, class P>
+  static task<T> await_with(std::index_sequence<I...>, Parts& parts, P parameter) {
+    co_return co_await std::get<0>(parts)(std::move(parameter), std::get<I + 1>(parts)...);
   }
   template <bool leaves_temporaries, class Parts, class... P>
   static auto start_in(Parts& parts, P&... parameters) {

@@ -2,7 +2,6 @@
 //
 // All requests share the function and its arguments (stored_function.hpp), so they are const.
 #pragma once
-#include <hocket/core/wait/seam/unwind.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/http/detail/handler.hpp>
 #include <hocket/http/detail/stored_function.hpp>

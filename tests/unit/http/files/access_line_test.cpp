@@ -31,8 +31,7 @@ std::string line_of(made_request& rq, const socket_address& client, http::status
 }  // namespace
 
 TEST_CASE("a record is written in the combined log format") {
-  made_request rq(
-      "GET /a?b=c HTTP/1.1\nHost: example.org\nReferer: https://example.org/\nUser-Agent: curl/7.88");
+  made_request rq("GET /a?b=c HTTP/1.1\nHost: example.org\nReferer: https://example.org/\nUser-Agent: curl/7.88");
   CHECK(line_of(rq, "192.0.2.1:4711", http::status::not_found) ==
         "192.0.2.1 - - [06/Nov/1994:08:49:37 +0000] \"GET /a?b=c HTTP/1.1\" 404 42 \"https://example.org/\" "
         "\"curl/7.88\"");

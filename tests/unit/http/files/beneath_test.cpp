@@ -130,10 +130,26 @@ TEST_CASE("a name that leads out of the folder is refused") {
   files.link("relative", "site/chain");
   files.link("/proc/self/root", "site/magic");
   with_and_without_openat2([&] {
-    for (const char* name :
-         {"..", "../outside/secret", "../site/a.txt", "dir/../../outside/secret", "dir/../..", "/etc/passwd", "/", "root",
-          "root/etc/passwd", "absolute", "absolute_inside", "relative", "parent", "parent/outside/secret", "dir/grandparent",
-          "dir/grandparent/outside/secret", "detour/secret", "chain", "magic/etc/passwd", "./../outside/secret"}) {
+    for (const char* name : {"..",
+                             "../outside/secret",
+                             "../site/a.txt",
+                             "dir/../../outside/secret",
+                             "dir/../..",
+                             "/etc/passwd",
+                             "/",
+                             "root",
+                             "root/etc/passwd",
+                             "absolute",
+                             "absolute_inside",
+                             "relative",
+                             "parent",
+                             "parent/outside/secret",
+                             "dir/grandparent",
+                             "dir/grandparent/outside/secret",
+                             "detour/secret",
+                             "chain",
+                             "magic/etc/passwd",
+                             "./../outside/secret"}) {
       CAPTURE(name);
       CHECK(files.error_of(name) == EXDEV);
     }
@@ -153,9 +169,9 @@ TEST_CASE("a missing name, a file as a folder and a circle of symlinks are error
   };
   with_and_without_openat2([&] {
     for (const row& expected : {row{"missing", ENOENT}, row{"missing/a.txt", ENOENT}, row{"dir/missing", ENOENT},
-                                row{"a.txt/b", ENOTDIR}, row{"a.txt/", ENOTDIR}, row{"dir/b.txt/c", ENOTDIR}, row{"circle", ELOOP}, row{"first", ELOOP},
-                                row{"circle/x", ELOOP}, row{"dangling", ENOENT}, row{"A.TXT", ENOENT},
-                                row{long_name.c_str(), ENAMETOOLONG}}) {
+                                row{"a.txt/b", ENOTDIR}, row{"a.txt/", ENOTDIR}, row{"dir/b.txt/c", ENOTDIR},
+                                row{"circle", ELOOP}, row{"first", ELOOP}, row{"circle/x", ELOOP},
+                                row{"dangling", ENOENT}, row{"A.TXT", ENOENT}, row{long_name.c_str(), ENAMETOOLONG}}) {
       CAPTURE(expected.name);
       CHECK(files.error_of(expected.name) == expected.error);
     }

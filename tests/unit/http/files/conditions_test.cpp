@@ -76,9 +76,10 @@ TEST_CASE("If-Modified-Since counts for a read without If-None-Match") {
 }
 
 TEST_CASE("a malformed date counts as absent") {
-  for (std::string_view date : {"", "x", "0", "784111777", "Sun, 06 Nov 1994", "06 Nov 1994 08:49:37 GMT",
-                                "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET",
-                                "Sun, 06 Nox 1994 08:49:37 GMT", "\"abc\"", "1994-11-06T08:49:37Z"}) {
+  for (std::string_view date :
+       {"", "x", "0", "784111777", "Sun, 06 Nov 1994", "06 Nov 1994 08:49:37 GMT", "Sun, 32 Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nox 1994 08:49:37 GMT", "\"abc\"",
+        "1994-11-06T08:49:37Z"}) {
     CAPTURE(date);
     CHECK(evaluate({.if_modified_since = date}) == condition_outcome::proceed);
     CHECK(evaluate({.if_unmodified_since = date}) == condition_outcome::proceed);
@@ -118,6 +119,7 @@ TEST_CASE("an entity tag differs for each time, size and encoding, and is one it
   CHECK(longest.text() == "\"ffffffffffffffff-ffffffffffffffff-gz\"");
   CHECK(has_tag(longest.text(), longest.text(), tag_comparison::strong));
   const std::string tag(entity_tag(1, 1, "").text());
-  for (const entity_tag& other : {entity_tag(2, 1, ""), entity_tag(1, 2, ""), entity_tag(1, 1, "gz"), entity_tag(0x11, 0, "")})
+  for (const entity_tag& other :
+       {entity_tag(2, 1, ""), entity_tag(1, 2, ""), entity_tag(1, 1, "gz"), entity_tag(0x11, 0, "")})
     CHECK(other.text() != tag);
 }

@@ -34,9 +34,8 @@ http::router routes(int* unfinished = nullptr) {
     });
   });
   all.get("/malformed", [](http::request&) {
-    return http::event_stream([](http::event_writer& out) -> task<result<void>> {
-      co_return co_await out.send({.event = "a\nb"});
-    });
+    return http::event_stream(
+        [](http::event_writer& out) -> task<result<void>> { co_return co_await out.send({.event = "a\nb"}); });
   });
   return all;
 }

@@ -12,21 +12,55 @@ TEST_CASE("a path is split, and its segments are decoded") {
   struct row {
     std::string_view path, name;
   };
-  for (const row& expected :
-       {row{"", ""}, row{"a.txt", "a.txt"}, row{"a/b/c", "a/b/c"}, row{"a/", "a/"}, row{"a%20b", "a b"}, row{"%41", "A"},
-        row{"a+b", "a+b"}, row{"%C3%A4", "\xC3\xA4"}, row{"a..b", "a..b"}, row{"a.", "a."}, row{"a%25", "a%"},
-        row{"%2541", "%41"}}) {
+  for (const row& expected : {row{"", ""}, row{"a.txt", "a.txt"}, row{"a/b/c", "a/b/c"}, row{"a/", "a/"},
+                              row{"a%20b", "a b"}, row{"%41", "A"}, row{"a+b", "a+b"}, row{"%C3%A4", "\xC3\xA4"},
+                              row{"a..b", "a..b"}, row{"a.", "a."}, row{"a%25", "a%"}, row{"%2541", "%41"}}) {
     CAPTURE(expected.path);
     CHECK(file_name_of(expected.path, false) == std::string(expected.name));
   }
 }
 
 TEST_CASE("a path with a dangerous segment has no name") {
-  for (std::string_view path :
-       {"..", "../a", "a/..", "a/../b", ".", "./a", "a/.", "%2e%2e", "%2E%2e/a", "a/%2e%2e", ".%2e", "%2e", "%2e/a",
-        "a%2fb", "a%2Fb", "%2f", "..%2f..%2fetc%2fpasswd", "a%2f..%2fb", "%2fetc/passwd", "a\\b", "..\\a", "a%5cb", "%5C",
-        "..%5c..%5ca", "a%00b", "%00", "a.txt%00.html", "a/%00", "/a", "//a", "a//b", "a//", "/", "%", "a%", "%4", "%4g",
-        "%g1", "a%%", "%u0041"}) {
+  for (std::string_view path : {"..",
+                                "../a",
+                                "a/..",
+                                "a/../b",
+                                ".",
+                                "./a",
+                                "a/.",
+                                "%2e%2e",
+                                "%2E%2e/a",
+                                "a/%2e%2e",
+                                ".%2e",
+                                "%2e",
+                                "%2e/a",
+                                "a%2fb",
+                                "a%2Fb",
+                                "%2f",
+                                "..%2f..%2fetc%2fpasswd",
+                                "a%2f..%2fb",
+                                "%2fetc/passwd",
+                                "a\\b",
+                                "..\\a",
+                                "a%5cb",
+                                "%5C",
+                                "..%5c..%5ca",
+                                "a%00b",
+                                "%00",
+                                "a.txt%00.html",
+                                "a/%00",
+                                "/a",
+                                "//a",
+                                "a//b",
+                                "a//",
+                                "/",
+                                "%",
+                                "a%",
+                                "%4",
+                                "%4g",
+                                "%g1",
+                                "a%%",
+                                "%u0041"}) {
     CAPTURE(path);
     CHECK_FALSE(file_name_of(path, false).has_value());
     CHECK_FALSE(file_name_of(path, true).has_value());
@@ -34,8 +68,8 @@ TEST_CASE("a path with a dangerous segment has no name") {
 }
 
 TEST_CASE("a name that begins with a dot needs the option") {
-  for (std::string_view path : {".hidden", ".git/config", "a/.b", ".well-known/x", "...", "%2ehidden", "a/%2Egit/b", ".a/", "..a",
-                                "..%20"}) {
+  for (std::string_view path :
+       {".hidden", ".git/config", "a/.b", ".well-known/x", "...", "%2ehidden", "a/%2Egit/b", ".a/", "..a", "..%20"}) {
     CAPTURE(path);
     CHECK_FALSE(file_name_of(path, false).has_value());
     CHECK(file_name_of(path, true).has_value());

@@ -45,8 +45,8 @@ TEST_CASE("several ranges are the parts of a multipart body, whose size is exact
   const std::string boundary = type.substr(prefix.size());
   CHECK(boundary.size() == 32);
   const auto part = [&](const std::string& range, const std::string& body) {
-    return "--" + boundary + "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Range: bytes " + range + "/10\r\n\r\n" + body +
-           "\r\n";
+    return "--" + boundary + "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Range: bytes " + range +
+           "/10\r\n\r\n" + body + "\r\n";
   };
   CHECK(answer.body == part("0-1", "01") + part("4-5", "45") + part("9-9", "9") + "--" + boundary + "--\r\n");
   CHECK(answer.response.header("Content-Range") == std::nullopt);
@@ -65,7 +65,8 @@ TEST_CASE("a large multipart body has the bytes of its ranges") {
 
 TEST_CASE("ranges behind the end are 416 with the size of the file") {
   site files;
-  for (std::string_view range : {"bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99-,100-", "bytes=99999999999999999999-"}) {
+  for (std::string_view range :
+       {"bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99-,100-", "bytes=99999999999999999999-"}) {
     CAPTURE(range);
     const shown_answer answer = get_range(files, range);
     CHECK(answer.status == status::range_not_satisfiable);
@@ -79,9 +80,10 @@ TEST_CASE("malformed, overlapping and too many ranges give the whole file, once"
   std::string thousand = "bytes=0-", many = "bytes=0-0";
   for (int i = 1; i < 1000; ++i) thousand += ",0-";
   for (int i = 1; i < 6; ++i) many += "," + std::to_string(i) + "-" + std::to_string(i);
-  for (const std::string& range : {thousand, many, std::string("bytes=0-,0-"), std::string("bytes=0-5,5-9"),
-                                   std::string("bytes=-5,-6"), std::string("bytes=2-1"), std::string("bytes=a-b"),
-                                   std::string("items=0-1"), std::string("bytes=0-1,x"), std::string("bytes"), std::string("0-1")}) {
+  for (const std::string& range :
+       {thousand, many, std::string("bytes=0-,0-"), std::string("bytes=0-5,5-9"), std::string("bytes=-5,-6"),
+        std::string("bytes=2-1"), std::string("bytes=a-b"), std::string("items=0-1"), std::string("bytes=0-1,x"),
+        std::string("bytes"), std::string("0-1")}) {
     CAPTURE(range.substr(0, 40));
     const shown_answer answer = get_range(files, range);
     CHECK(answer.status == status::ok);
@@ -95,7 +97,8 @@ TEST_CASE("If-Range applies the range to the same state of the file alone") {
   const std::string tag = files.get("/static/a.txt").field("ETag");
   CHECK(get_range(files, "bytes=0-0", "\nIf-Range: " + tag).status == status::partial_content);
   CHECK(get_range(files, "bytes=0-0", "\nIf-Range: Sun, 06 Nov 1994 08:49:37 GMT").status == status::partial_content);
-  for (const std::string& other : {"W/" + tag, std::string("\"x\""), std::string("Sun, 06 Nov 1994 08:49:38 GMT"), std::string("x")}) {
+  for (const std::string& other :
+       {"W/" + tag, std::string("\"x\""), std::string("Sun, 06 Nov 1994 08:49:38 GMT"), std::string("x")}) {
     CAPTURE(other);
     CHECK(get_range(files, "bytes=0-0", "\nIf-Range: " + other).status == status::ok);
   }
@@ -107,10 +110,11 @@ TEST_CASE("a client that has the file gets 304 without a body, and a failed prec
   site files({.cache_control = "no-cache"});
   files.set_time("public/a.txt", 784111777);
   const std::string tag = files.get("/static/a.txt").field("ETag");
-  for (const std::string& lines : {"\nIf-None-Match: " + tag, "\nIf-None-Match: W/" + tag, "\nIf-None-Match: \"x\", " + tag,
-                                   std::string("\nIf-None-Match: *"), "\nIf-None-Match: \"x\"\nIf-None-Match: " + tag,
-                                   std::string("\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT"),
-                                   "\nRange: bytes=0-0\nIf-None-Match: " + tag}) {
+  for (const std::string& lines :
+       {"\nIf-None-Match: " + tag, "\nIf-None-Match: W/" + tag, "\nIf-None-Match: \"x\", " + tag,
+        std::string("\nIf-None-Match: *"), "\nIf-None-Match: \"x\"\nIf-None-Match: " + tag,
+        std::string("\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT"),
+        "\nRange: bytes=0-0\nIf-None-Match: " + tag}) {
     CAPTURE(lines);
     const shown_answer answer = files.get("/static/a.txt", lines);
     CHECK(answer.status == status::not_modified);
@@ -134,8 +138,8 @@ TEST_CASE("send_file answers with a file of the program, by its path and by its 
   site files;
   const std::string path = files.path("outside/secret");
   made_request rq(get("/report") + "\nRange: bytes=0-2");
-  hocket::result<http::response> by_path =
-      hocket::sync_wait(http::send_file(*rq, path, {.content_type = "text/x-report", .download_name = "a\"b/c\\d.txt"}));
+  hocket::result<http::response> by_path = hocket::sync_wait(
+      http::send_file(*rq, path, {.content_type = "text/x-report", .download_name = "a\"b/c\\d.txt"}));
   REQUIRE(by_path.has_value());
   CHECK(by_path->status() == status::partial_content);
   CHECK(by_path->header("Content-Type") == "text/x-report");

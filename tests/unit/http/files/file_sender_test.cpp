@@ -56,8 +56,15 @@ static_assert(byte_sink<text_sink>);
 TEST_CASE("a range of any place and size is sent as it is") {
   const std::string content = numbers(300'000);
   const open_file file(content);
-  for (const auto& [offset, size] : {std::pair<std::size_t, std::size_t>{0, 300'000}, {0, 0}, {0, 1}, {299'999, 1}, {1, 65'535},
-                                     {1, 65'536}, {1, 65'537}, {100, 200'000}, {131'072, 65'536}}) {
+  for (const auto& [offset, size] : {std::pair<std::size_t, std::size_t>{0, 300'000},
+                                     {0, 0},
+                                     {0, 1},
+                                     {299'999, 1},
+                                     {1, 65'535},
+                                     {1, 65'536},
+                                     {1, 65'537},
+                                     {100, 200'000},
+                                     {131'072, 65'536}}) {
     CAPTURE(offset);
     CAPTURE(size);
     text_sink sink;

@@ -45,8 +45,9 @@ TEST_CASE("a folder shows its index, and a path without a slash is redirected") 
   struct row {
     std::string_view target, location;
   };
-  for (const row& expected : {row{"/static", "/static/"}, row{"/static?a=b", "/static/?a=b"}, row{"/static/dir", "/static/dir/"},
-                              row{"/static/dir?x=%20", "/static/dir/?x=%20"}, row{"/static/%64ir", "/static/%64ir/"}}) {
+  for (const row& expected :
+       {row{"/static", "/static/"}, row{"/static?a=b", "/static/?a=b"}, row{"/static/dir", "/static/dir/"},
+        row{"/static/dir?x=%20", "/static/dir/?x=%20"}, row{"/static/%64ir", "/static/%64ir/"}}) {
     CAPTURE(expected.target);
     const shown_answer answer = files.get(expected.target);
     CHECK(answer.status == status::moved_permanently);
@@ -90,10 +91,24 @@ TEST_CASE("a folder without an index, and an index that is a folder, are 404") {
 TEST_CASE("paths that lead out of the folder, and names with forbidden bytes, are 404") {
   site files;
   for (std::string_view target : {
-           "/static/missing", "/static/a.txt/", "/static/a.txt/b", "/static/A.TXT", "/static//a.txt", "/static/dir//index.html",
-           "/static/a%2f..%2fa.txt", "/static/dir%2findex.html", "/static/..%2foutside%2fsecret", "/static/%2fetc%2fpasswd",
-           "/static/dir%2F..%2F..%2Foutside%2Fsecret", "/static/..%2fa.txt", "/static/%2e%2e%2fa.txt", "/static/.%2e%2fa.txt",
-           "/static/a.txt%20", "/static/a.txt.", "/static/dir/%2f", "/static/%2f",
+           "/static/missing",
+           "/static/a.txt/",
+           "/static/a.txt/b",
+           "/static/A.TXT",
+           "/static//a.txt",
+           "/static/dir//index.html",
+           "/static/a%2f..%2fa.txt",
+           "/static/dir%2findex.html",
+           "/static/..%2foutside%2fsecret",
+           "/static/%2fetc%2fpasswd",
+           "/static/dir%2F..%2F..%2Foutside%2Fsecret",
+           "/static/..%2fa.txt",
+           "/static/%2e%2e%2fa.txt",
+           "/static/.%2e%2fa.txt",
+           "/static/a.txt%20",
+           "/static/a.txt.",
+           "/static/dir/%2f",
+           "/static/%2f",
        }) {
     CAPTURE(target);
     const shown_answer answer = files.get(target);
@@ -122,9 +137,9 @@ TEST_CASE("symlinks that stay beneath the folder are followed, and others are 40
   files.link("circle", "public/circle");
   files.link("relative", "public/chain");
   for (std::string_view target :
-       {"/static/absolute", "/static/absolute_inside", "/static/relative", "/static/dir/outside", "/static/dir/outside/secret",
-        "/static/parent", "/static/parent/outside/secret", "/static/root/etc/passwd", "/static/magic", "/static/dangling",
-        "/static/circle", "/static/chain"}) {
+       {"/static/absolute", "/static/absolute_inside", "/static/relative", "/static/dir/outside",
+        "/static/dir/outside/secret", "/static/parent", "/static/parent/outside/secret", "/static/root/etc/passwd",
+        "/static/magic", "/static/dangling", "/static/circle", "/static/chain"}) {
     CAPTURE(target);
     CHECK(files.get(target).status == status::not_found);
   }
@@ -140,9 +155,9 @@ TEST_CASE("names that begin with a dot are 404 without the option") {
     each->write("public/..a", "h");
     each->write("public/...", "h");
   }
-  for (std::string_view target : {"/static/.hidden", "/static/.git/config", "/static/dir/.env", "/static/..a", "/static/...",
-                                  "/static/%2ehidden", "/static/%2Egit/config", "/static/dir/%2eenv", "/static/%2e%2ea",
-                                  "/static/.git%2fconfig"}) {
+  for (std::string_view target :
+       {"/static/.hidden", "/static/.git/config", "/static/dir/.env", "/static/..a", "/static/...", "/static/%2ehidden",
+        "/static/%2Egit/config", "/static/dir/%2eenv", "/static/%2e%2ea", "/static/.git%2fconfig"}) {
     CAPTURE(target);
     CHECK(files.get(target).status == status::not_found);
     const bool has_slash = target.ends_with("%2fconfig");

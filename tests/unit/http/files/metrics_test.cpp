@@ -38,15 +38,17 @@ TEST_CASE("values of a metric stand together under its help and type, with escap
                  "# HELP test_level A level of the \\\\ test,\\nin units.\n# TYPE test_level gauge\n"
                  "test_level{name=\"x\",side=\"a\\\"b\\\\c\\nd\"} 0.25\n"
                  "test_level{name=\"y\",side=\"a\\\"b\\\\c\\nd\"} -1\n"));
-  CHECK(contains(text, "# HELP test_events_total Events.\n# TYPE test_events_total counter\n"
-                       "test_events_total 3\ntest_events_total 3\n"));
+  CHECK(contains(text,
+                 "# HELP test_events_total Events.\n# TYPE test_events_total counter\n"
+                 "test_events_total 3\ntest_events_total 3\n"));
 }
 
 TEST_CASE("values that are no numbers have names") {
-  for (const auto& [value, expected] : {std::pair(std::numeric_limits<double>::infinity(), "+Inf\n"),
-                                        std::pair(-std::numeric_limits<double>::infinity(), "-Inf\n"),
-                                        std::pair(std::numeric_limits<double>::quiet_NaN(), "NaN\n"), std::pair(1e21, "1e+21\n"),
-                                        std::pair(9007199254740993.0, "9007199254740992\n")}) {
+  for (const auto& [value, expected] :
+       {std::pair(std::numeric_limits<double>::infinity(), "+Inf\n"),
+        std::pair(-std::numeric_limits<double>::infinity(), "-Inf\n"),
+        std::pair(std::numeric_limits<double>::quiet_NaN(), "NaN\n"), std::pair(1e21, "1e+21\n"),
+        std::pair(9007199254740993.0, "9007199254740992\n")}) {
     const tank object{"x", value};
     const metric_source listed(object);
     CHECK(contains(http::metrics_text(), std::string("} ") + expected));

@@ -33,9 +33,11 @@ const std::string signature("\r\n\r\n\0\r\nQUIT\n", 12);
 }  // namespace
 
 TEST_CASE("fields of a proxy count if the peer is trusted, and only the field that is chosen") {
-  const std::string both = get("X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\nForwarded: for=192.0.2.2;proto=http\r\n");
+  const std::string both =
+      get("X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\nForwarded: for=192.0.2.2;proto=http\r\n");
   CHECK(client_of({.trusted_proxies = everybody}, both) == "192.0.2.1:0 https");
-  CHECK(client_of({.trusted_proxies = everybody, .proxies_set = http::proxy_field::forwarded}, both) == "192.0.2.2:0 http");
+  CHECK(client_of({.trusted_proxies = everybody, .proxies_set = http::proxy_field::forwarded}, both) ==
+        "192.0.2.2:0 http");
   for (std::string_view trusted : {"", "192.0.2.77", "203.0.113.0/24"}) {
     const std::string client = client_of({.trusted_proxies = trusted}, both);
     CHECK(client.ends_with(" http"));
@@ -51,7 +53,8 @@ TEST_CASE("lines of a field are one list") {
 TEST_CASE("a trusted peer begins with a header of the PROXY protocol") {
   const http::serve_options options{.trusted_proxies = everybody, .proxy_protocol = true};
   CHECK(client_of(options, "PROXY TCP4 192.0.2.1 198.51.100.2 56324 443\r\n" + get("")) == "192.0.2.1:56324 http");
-  const std::string v2 = signature + std::string("\x21\x11\x00\x0C\xC0\x00\x02\x01\xC6\x33\x64\x02\x10\x00\x01\xBB", 16);
+  const std::string v2 =
+      signature + std::string("\x21\x11\x00\x0C\xC0\x00\x02\x01\xC6\x33\x64\x02\x10\x00\x01\xBB", 16);
   CHECK(client_of(options, v2 + get("")) == "192.0.2.1:4096 http");
   CHECK_FALSE(client_of(options, "PROXY UNKNOWN\r\n" + get("")).empty());
 }
@@ -66,10 +69,11 @@ TEST_CASE("a header of the PROXY protocol may arrive byte by byte") {
 
 TEST_CASE("a missing or malformed PROXY header, and one of a peer that is not trusted, is not served") {
   const http::serve_options options{.trusted_proxies = everybody, .proxy_protocol = true};
-  for (const std::string& bytes : {get(""), std::string("PROXY TCP4 x y 1 2\r\n") + get(""),
-                                   std::string("PROXY TCP4 192.0.2.1 198.51.100.2 1\r\n") + get(""), signature + std::string(4, 'x') + get(""),
-                                   std::string(200, 'x'), std::string("\r\n") + get(""),
-                                   "PROXY UNKNOWN " + std::string(200, 'x') + "\r\n" + get("")}) {
+  for (const std::string& bytes :
+       {get(""), std::string("PROXY TCP4 x y 1 2\r\n") + get(""),
+        std::string("PROXY TCP4 192.0.2.1 198.51.100.2 1\r\n") + get(""), signature + std::string(4, 'x') + get(""),
+        std::string(200, 'x'), std::string("\r\n") + get(""),
+        "PROXY UNKNOWN " + std::string(200, 'x') + "\r\n" + get("")}) {
     CAPTURE(bytes);
     CHECK(client_of(options, bytes).empty());
   }

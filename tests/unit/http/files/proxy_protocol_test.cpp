@@ -84,9 +84,9 @@ TEST_CASE("a header without addresses is complete, and the peer of the connectio
 }
 
 TEST_CASE("each proper prefix of a header is incomplete") {
-  for (const std::string& bytes : {std::string("PROXY TCP4 192.0.2.1 198.51.100.2 56324 443\r\n"),
-                                   std::string("PROXY UNKNOWN\r\n"), binary(0x21, 0x11, v4_block() + "abc"),
-                                   binary(0x20, 0x00, "")}) {
+  for (const std::string& bytes :
+       {std::string("PROXY TCP4 192.0.2.1 198.51.100.2 56324 443\r\n"), std::string("PROXY UNKNOWN\r\n"),
+        binary(0x21, 0x11, v4_block() + "abc"), binary(0x20, 0x00, "")}) {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       CAPTURE(size);
       CHECK(proxy_header::parse(bytes.substr(0, size)).result == outcome::incomplete);
@@ -121,18 +121,18 @@ TEST_CASE("a malformed header is refused") {
     CHECK(proxy_header::parse(bytes).result == outcome::refused);
   }
   for (const std::string& bytes : {
-           binary(0x11, 0x11, v4_block()),                                      // version 1 in the binary form
-           binary(0x31, 0x11, v4_block()),                                      // version 3
-           binary(0x22, 0x11, v4_block()),                                      // an unknown command
-           binary(0x21, 0x41, v4_block()),                                      // an unknown family
-           binary(0x21, 0x13, v4_block()),                                      // an unknown transport
-           binary(0x21, 0x12, v4_block()),                                      // datagrams
-           binary(0x21, 0x11, v4_block().substr(1)),                            // a byte is missing
-           binary(0x21, 0x11, ""),                                              // no addresses
-           binary(0x21, 0x21, v4_block()),                                      // the addresses of another family
-           binary(0x21, 0x31, std::string(215, 'p')),                           // a byte of a path is missing
-           binary(0x21, 0x11, std::string(proxy_header::max_size - 15, 'x')),   // beyond the limit
-           binary(0x20, 0x00, std::string(65535, 'x')),                         // beyond the limit
+           binary(0x11, 0x11, v4_block()),                                     // version 1 in the binary form
+           binary(0x31, 0x11, v4_block()),                                     // version 3
+           binary(0x22, 0x11, v4_block()),                                     // an unknown command
+           binary(0x21, 0x41, v4_block()),                                     // an unknown family
+           binary(0x21, 0x13, v4_block()),                                     // an unknown transport
+           binary(0x21, 0x12, v4_block()),                                     // datagrams
+           binary(0x21, 0x11, v4_block().substr(1)),                           // a byte is missing
+           binary(0x21, 0x11, ""),                                             // no addresses
+           binary(0x21, 0x21, v4_block()),                                     // the addresses of another family
+           binary(0x21, 0x31, std::string(215, 'p')),                          // a byte of a path is missing
+           binary(0x21, 0x11, std::string(proxy_header::max_size - 15, 'x')),  // beyond the limit
+           binary(0x20, 0x00, std::string(65535, 'x')),                        // beyond the limit
            std::string("\r\n\r\n\0\r\nQUIT\r", 12),
        }) {
     CHECK(proxy_header::parse(bytes).result == outcome::refused);

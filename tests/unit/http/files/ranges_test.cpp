@@ -58,8 +58,8 @@ TEST_CASE("satisfiable ranges are returned in their order, and are cut at the en
 
 TEST_CASE("a field without a satisfiable range is unsatisfiable") {
   for (std::string_view field :
-       {"bytes=1000-", "bytes=1000-1001", "bytes=-0", "bytes=5000-,6000-", "bytes=99999999999999999999999-", "bytes=-0,-0",
-        "bytes=1000-1000,-0", "bytes=18446744073709551615-", "bytes= 1000- ", "bytes=,1000-,"}) {
+       {"bytes=1000-", "bytes=1000-1001", "bytes=-0", "bytes=5000-,6000-", "bytes=99999999999999999999999-",
+        "bytes=-0,-0", "bytes=1000-1000,-0", "bytes=18446744073709551615-", "bytes= 1000- ", "bytes=,1000-,"}) {
     CAPTURE(field);
     CHECK(parse(field).result() == range_set::outcome::unsatisfiable);
     CHECK(parse(field).size() == 0);
@@ -72,9 +72,10 @@ TEST_CASE("a field without a satisfiable range is unsatisfiable") {
 
 TEST_CASE("a malformed range, or one of another unit, is ignored") {
   for (std::string_view field :
-       {"", "bytes", "bytes=", "bytes=,", "=0-1", "items=0-1", "byte=0-1", "bytess=0-1", "bytes=-", "bytes=1", "bytes=a-b",
-        "bytes=0-b", "bytes=--1", "bytes=0--1", "bytes=+0-1", "bytes=0x0-0x1", "bytes=5-4", "bytes=0 -1", "bytes=0- 1",
-        "bytes=0-1;2-3", "bytes=0-1 2-3", "bytes:0-1", "bytes=0-1,x", "bytes==0-1", "bytes=1.5-2", "bytes=-1-2"}) {
+       {"",           "bytes",         "bytes=",     "bytes=,",     "=0-1",       "items=0-1",     "byte=0-1",
+        "bytess=0-1", "bytes=-",       "bytes=1",    "bytes=a-b",   "bytes=0-b",  "bytes=--1",     "bytes=0--1",
+        "bytes=+0-1", "bytes=0x0-0x1", "bytes=5-4",  "bytes=0 -1",  "bytes=0- 1", "bytes=0-1;2-3", "bytes=0-1 2-3",
+        "bytes:0-1",  "bytes=0-1,x",   "bytes==0-1", "bytes=1.5-2", "bytes=-1-2"}) {
     CAPTURE(field);
     CHECK(parse(field).result() == range_set::outcome::ignored);
   }

@@ -92,7 +92,8 @@ class site {
     std::string bytes;
     std::thread reader([&] {
       std::array<char, 4096> buffer;
-      while (const std::size_t n = hocket::sync_wait(pair.far.read_some(buffer)).value()) bytes.append(buffer.data(), n);
+      while (const std::size_t n = hocket::sync_wait(pair.far.read_some(buffer)).value())
+        bytes.append(buffer.data(), n);
     });
     {
       hocket::event draining;

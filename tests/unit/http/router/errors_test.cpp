@@ -6,6 +6,7 @@
 #include <hocket/coro/or_return.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/timeout_task.hpp>
+#include <hocket/http/upgrade.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/sync/event.hpp>
 #include <hocket/time/sleep.hpp>
@@ -308,4 +309,64 @@ TEST_CASE("the cancellation of the connection passes through the chain, and a ki
     CHECK_FALSE(reached);
   }
   CHECK(after == 0);
+}
+
+namespace {
+
+http::response with_code(http::request&, int code) {
+  return http::text("text").set_status(static_cast<http::status>(code));
+}
+task<http::response> with_code_later(http::request&, int code) {
+  co_return http::text("text").set_status(static_cast<http::status>(code));
+}
+http::response open_echo(http::request&) {
+  return http::upgrade("echo", [](http::upgraded_stream) -> task<result<void>> { co_return {}; });
+}
+
+}  // namespace
+
+TEST_CASE("a response with a status that is not final is a 500") {
+  struct row {
+    int code;
+    bool is_final;
+  };
+  constexpr row rows[] = {{0, false},   {1, false},   {99, false},  {100, false},  {101, false},
+                          {102, false}, {103, false}, {199, false}, {1000, false}, {65535, false},
+                          {200, true},  {204, true},  {205, true},  {299, true},   {304, true},
+                          {404, true},  {599, true},  {600, true},  {999, true}};
+  for (const auto& [code, is_final] : rows) {
+    CAPTURE(code);
+    for (const bool has_step : {false, true}) {
+      http::router routes;
+      routes.get("/now", with_code, code);
+      routes.get("/later", with_code_later, code);
+      if (has_step) routes.after([](http::request&, http::response&) {});
+      const served all(std::move(routes));
+      for (const char* target : {"/now", "/later"}) {
+        const http::response answer = all.respond("GET", target);
+        CHECK(static_cast<int>(answer.status()) == (is_final ? code : 500));
+        CHECK(text_of(answer) == (is_final ? "text" : ""));
+        CHECK(answer.error() == (is_final ? std::error_code() : std::make_error_code(std::errc::invalid_argument)));
+      }
+    }
+  }
+}
+
+TEST_CASE("101 is the status of an upgrade, and no other is") {
+  http::router routes;
+  routes.get("/echo", open_echo);
+  auto changed = routes.group("/changed");
+  changed.get("", open_echo);
+  changed.after([](http::request&, http::response& rs) { rs.set_status(http::status::ok); });
+  const served all(std::move(routes));
+  CHECK(all.status("GET", "/echo") == 101);
+  CHECK(all.status("GET", "/changed") == 500);
+}
+
+TEST_CASE("an error table that makes an interim response gives an empty 500") {
+  http::router routes;
+  routes.set_error_table(
+      [](const http::request&, std::error_code) { return http::response(http::status::early_hints); });
+  const served all(std::move(routes));
+  CHECK(all.status("GET", "/missing") == 500);
 }

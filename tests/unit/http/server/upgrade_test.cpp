@@ -16,8 +16,22 @@ task<result<void>> echo(http::upgraded_stream peer) {
   }
 }
 
+// Ends before the task of the function, if nothing keeps it.
+struct greeting {
+  greeting(const std::string& words) : text(words) {}
+  ~greeting() { text = "gone"; }
+  std::string text;
+};
+task<result<void>> greet(http::upgraded_stream peer, const greeting& words) {
+  static_cast<void>(co_await sleep_for(1ms));
+  co_await or_return(peer.write_all(words.text));
+  co_return {};
+}
+
 http::router routes() {
   http::router all;
+  all.get("/greet",
+          [](http::request&) { return http::upgrade("greet", greet, std::string("hello from a temporary")); });
   all.get("/echo", [](http::request&) { return http::upgrade("echo", echo); });
   all.get("/task", [](http::request&) -> task<result<http::response>> {
     static_cast<void>(co_await sleep_for(1ms));
@@ -87,4 +101,12 @@ TEST_CASE("an upgraded connection has no limit of time, and ends with its functi
     CHECK(std::string_view(buffer.data(), n) == "still");
   }(w));
   CHECK(statuses_of(w.ask(upgrade("/fail"))) == std::vector<int>{101});
+}
+
+TEST_CASE("a temporary that the call of an upgrade makes of an argument lives until its task has ended") {
+  world w(routes());
+  const std::string reply = w.ask(upgrade("/greet"));
+  answer_reader reader(reply);
+  CHECK(reader.next().value().status == 101);
+  CHECK(std::string(reader.rest()) == "hello from a temporary");
 }

@@ -209,7 +209,7 @@ TEST_CASE("options of a fiber route reach the route") {
   }
 }
 
-TEST_CASE("a wait of a plain handler is fatal") {
+TEST_CASE("a wait of a plain handler is fatal, and the remedy names in_fiber") {
   http::router routes;
   event never;
   routes.get("/", [&never](http::request&) {
@@ -217,17 +217,17 @@ TEST_CASE("a wait of a plain handler is fatal") {
     return http::empty();
   });
   const served all(std::move(routes));
-  expect_fatal(
-      [&] {
-        loop lp;
-        made_request holder(get("/"));
-        all.table().find(*holder);
-        auto body = [&]() -> task<> {
-          static_cast<void>(all.table().respond_now(*holder));
-          co_return;
-        };
-        static_cast<void>(spawn(lp, body));
-        lp.run();
-      },
-      "await was called in a task");
+  const auto answer = [&] {
+    loop lp;
+    made_request holder(get("/"));
+    all.table().find(*holder);
+    auto body = [&]() -> task<> {
+      static_cast<void>(all.table().respond_now(*holder));
+      co_return;
+    };
+    static_cast<void>(spawn(lp, body));
+    lp.run();
+  };
+  expect_fatal(answer, "await was called in a task");
+  expect_fatal(answer, "{.run = http::in_fiber}");
 }

@@ -15,6 +15,7 @@
 // Sources: RFC 7239; X-Forwarded-For as nginx, Apache and haproxy write it.
 #pragma once
 #include <hocket/base/result.hpp>
+#include <hocket/http/serve_options.hpp>
 #include <hocket/net/address.hpp>
 #include <array>
 #include <cstdint>
@@ -22,10 +23,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace http {
-
-// The field that the trusted proxies set. X-Forwarded-For has its scheme in X-Forwarded-Proto.
-enum class proxy_field : std::uint8_t { x_forwarded_for, forwarded };
+namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
 // A set of networks. Read by any number of threads at a time.
 class trusted_proxies {
@@ -55,8 +53,6 @@ class trusted_proxies {
   bool unix_peers_ = false;
 };
 
-namespace detail {
-
 // The client of a request, and what it has sent to the first trusted proxy. Empty texts: no trusted peer has said it.
 struct forwarded_client {
   socket_address address;
@@ -73,6 +69,4 @@ struct forwarded_fields {
 forwarded_client find_client(const socket_address& peer, const trusted_proxies& trusted, proxy_field kind,
                              const forwarded_fields& fields) noexcept;
 
-}  // namespace detail
-
-}}}  // namespace hocket::http
+}}}}  // namespace hocket::http::detail

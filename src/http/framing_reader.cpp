@@ -28,8 +28,7 @@ refusal read_host(const request_head& head) noexcept {
   const field_table& fields = head.fields();
   const std::size_t index = fields.find(known_field::host);
   if (index == field_table::npos) return head.minor_version() == 0 ? refusal{} : bad_framing("RFC 9112, 3.2");
-  if (fields.is_repeated(known_field::host) || !is_host(fields.value(index)))
-    return bad_framing("RFC 9112, 3.2");
+  if (fields.is_repeated(known_field::host) || !is_host(fields.value(index))) return bad_framing("RFC 9112, 3.2");
   return {};
 }
 
