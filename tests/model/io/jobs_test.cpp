@@ -277,7 +277,7 @@ TEST_CASE("a job that goes leaves the direction to the coroutine behind it") {
 TEST_CASE("every ordering of a job is needed") {
   for (const char* const file : {"direction_jobs.cpp", "readiness_job.cpp"}) {
     CAPTURE(file);
-    const model::options narrow{.preemptions = 2, .stale_reads = 1, .spurious = 0, .weakened = file};
+    const model::options narrow{.preemptions = 1, .stale_reads = 1, .spurious = 0, .weakened = file};
     CHECK(::verdict::unneeded_in(
               file, model::unneeded_orderings(narrow, &reads_all<1, false>, &is_stopped<ending::orderly, 2>)) == "");
   }
