@@ -27,7 +27,9 @@ void job_connection::start(job_connection& created) {
   }
   created.begin();
   created.enlist();
-  created.notify(job_reason::requested);
+  const stop_source* const stop = created.server().connections_scope().parent_context().stop();
+  const bool is_stopped = stop && stop->requested() != stop_level::none;
+  created.notify(is_stopped ? job_reason::stopped : job_reason::requested);
 }
 
 bool job_connection::run_job(repeating_job& self) noexcept {

@@ -59,7 +59,5 @@ class kept {
  private:
   T* object_;
 };
-template <class T>
-using model_object = kept<T>;
 
 }  // namespace hocket_test

@@ -30,6 +30,29 @@ enum class ending : std::uint8_t {
   without_run,      // it forgets that its job may be posted
 };
 
+// The executor of a connection, with a queue of one entry.
+class queue_of_one final : public hocket::executor {
+ public:
+  void post_from_outside(hocket::detail::runnable& posted) noexcept override {
+    links_ = links_ + 1;
+    posted_ = &posted;
+    place_.post_from_outside(posted);
+  }
+  void enter() { place_.enter(); }
+  void run() {
+    place_.sleep();
+    links_ = links_ + 1;
+    posted_->handle.resume();
+  }
+  void expect_no_post() const { place_.expect_no_post(); }
+  void expect_sane() const { place_.expect_sane(); }
+
+ private:
+  place place_;
+  hocket::detail::runnable* posted_ = nullptr;
+  model::var<int> links_{0, "links"};  // of the entry: one party at a time, in the order of the posts and the runs
+};
+
 // In the place of connection_list.
 struct listing {
   thread_mutex mutex;
@@ -39,7 +62,7 @@ struct listing {
 // Reads `count` bytes, then ends.
 class connection : readiness_job {
  public:
-  connection(stage& on, place& home, listing& list, std::uint32_t count, ending order = ending::orderly)
+  connection(stage& on, queue_of_one& home, listing& list, std::uint32_t count, ending order = ending::orderly)
       : readiness_job(home, &connection::run_job), on_(on), list_(list), count_(count), order_of_end_(order) {
     open(*this);
   }
@@ -108,7 +131,7 @@ class connection : readiness_job {
 };
 
 // The thread of a connection, to its end.
-void serve(place& home, model_object<connection>& peer) {
+void serve(queue_of_one& home, model_object<connection>& peer) {
   home.enter();
   peer->begin();
   while (!peer->is_over) home.run();
@@ -118,7 +141,7 @@ void serve(place& home, model_object<connection>& peer) {
 template <std::uint32_t Bytes, bool Assisted>
 void reads_all(execution& run) {
   stage on(1);
-  place home;
+  queue_of_one home;
   model_object<listing> list;
   model_object<connection> peer(on, home, *list, Bytes);
   run.thread("connection", [&] {
@@ -143,7 +166,7 @@ void reads_all(execution& run) {
 template <ending Order, std::uint32_t Count>
 void is_stopped(execution& run) {
   stage on(1);
-  place home;
+  queue_of_one home;
   model_object<listing> list;
   model_object<connection> peer(on, home, *list, Count, Order);
   run.thread("connection", [&] {
@@ -166,7 +189,7 @@ void is_stopped(execution& run) {
 // Another party closes the descriptor.
 void is_closed_meanwhile(execution& run) {
   stage on(1);
-  place home;
+  queue_of_one home;
   model_object<listing> list;
   model_object<connection> peer(on, home, *list, 2);
   run.thread("connection", [&] {
@@ -189,7 +212,8 @@ void is_closed_meanwhile(execution& run) {
 // A coroutine reads the same direction. Each of both wants one byte. A connection that comes second gives up.
 void reads_beside_a_coroutine(execution& run) {
   stage on(2);
-  place home, where;
+  queue_of_one home;
+  place where;
   model_object<listing> list;
   model_object<connection> peer(on, home, *list, 1);
   run.thread("connection", [&] {
@@ -214,7 +238,8 @@ void reads_beside_a_coroutine(execution& run) {
 // The job goes, and a coroutine waits in the line behind it.
 void leaves_a_coroutine_behind(execution& run) {
   stage on(2);
-  place home, where;
+  queue_of_one home;
+  place where;
   model_object<listing> list;
   model_object<connection> peer(on, home, *list, 2);
   run.thread("connection", [&] {
@@ -274,11 +299,11 @@ TEST_CASE("a job that goes leaves the direction to the coroutine behind it") {
   ::verdict::none(few, &leaves_a_coroutine_behind);
 }
 
-TEST_CASE("every ordering of a job is needed") {
-  for (const char* const file : {"direction_jobs.cpp", "readiness_job.cpp"}) {
-    CAPTURE(file);
-    const model::options narrow{.preemptions = 2, .stale_reads = 1, .spurious = 0, .weakened = file};
-    CHECK(::verdict::unneeded_in(
-              file, model::unneeded_orderings(narrow, &reads_all<1, false>, &is_stopped<ending::orderly, 2>)) == "");
-  }
+// The orderings in direction_jobs.cpp make the memory of a job visible before its first run, which the checker does not
+// see.
+TEST_CASE("every ordering of a job's reasons is needed") {
+  constexpr model::options narrow{.preemptions = 1, .stale_reads = 1, .spurious = 0, .weakened = "readiness_job.cpp"};
+  CHECK(::verdict::unneeded_in("readiness_job.cpp",
+                               model::unneeded_orderings(narrow, &reads_all<1, false>, &reads_all<2, false>,
+                                                         &is_stopped<ending::orderly, 2>)) == "");
 }

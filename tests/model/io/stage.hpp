@@ -9,6 +9,9 @@
 
 namespace hocket_test {
 
+template <class T>
+using model_object = kept<T>;
+
 struct stage {
   kept<hocket::detail::open_descriptor> at;
   hocket::primitive::atomic<std::uint32_t> reading;  // readers that have not ended

@@ -4,7 +4,6 @@
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/net/detail/connection_phase.hpp>
 
-#include "core/kept.hpp"
 #include "verdict.hpp"
 
 #include <chrono>
@@ -17,7 +16,6 @@ using hocket::model::execution;
 using hocket::model::require;
 using hocket::primitive::locked;
 using hocket::primitive::thread_mutex;
-using hocket_test::model_object;
 namespace model = hocket::model;
 
 constexpr time_point present = time_point(std::chrono::hours(1)), deadline = time_point(std::chrono::hours(2));
@@ -43,25 +41,23 @@ struct phase_list {
 
 template <bool Moves>
 void begins_again(execution& run) {
-  model_object<phased_connection> phase;
-  model_object<phase_list> all;
+  phased_connection phase;
+  phase_list all;
   run.thread("connection", [&] {
     for (int i = 0; i < 2; ++i) {
-      if (phase->set_phase(deadline, false)) all->add();
-      if (Moves) phase->add_moved(1);
-      if (i == 0) phase->end_phase();
+      if (phase.set_phase(deadline, false)) all.add();
+      if (Moves) phase.add_moved(1);
+      if (i == 0) phase.end_phase();
     }
   });
   run.thread("list", [&] {
-    all->check(*phase);
-    all->check(*phase);
+    all.check(phase);
+    all.check(phase);
   });
   run.join();
-  require(all->has_entry, "a phase is in no list");
-  require(!phase->is_late(present));
-  require(phase->is_late(deadline + std::chrono::seconds(1)));
-  all.free();
-  phase.free();
+  require(all.has_entry, "a phase is in no list");
+  require(!phase.is_late(present));
+  require(phase.is_late(deadline + std::chrono::seconds(1)));
 }
 
 }  // namespace

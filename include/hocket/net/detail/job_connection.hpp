@@ -39,6 +39,10 @@
 // If the server is destroyed as soon as its last connection is no longer counted, then the rest of a run would use it.
 // Prevented: the last step of a connection is leave() of the scope, and the server joins the scope.
 //
+// If an acceptor makes a connection while the server stops its connections, then the stop would not reach it.
+// Prevented: start() lists the connection, and asks the stop of the scope after that; the server stops the scope, and
+// notifies the list after that.
+//
 // # Access
 //
 // notify(): any thread. All else: a run.
