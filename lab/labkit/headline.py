@@ -1,4 +1,4 @@
-"""The first thing that a reader sees: ten rows beside systems that readers know, one drawing for each page, and where hocket
+"""The first thing that a reader sees: eleven rows beside systems that readers know, one drawing for each page, and where hocket
 is ahead and behind, with the reason."""
 import math
 import statistics
@@ -91,11 +91,11 @@ def side_section(report, found, side, history=None):
 
 
 def overview_table(report):
-    """README's ten rows."""
+    """README's eleven rows."""
     columns = read("overview.json")["columns"]
     rows = [[(escape(title_), "left"), *(escape(cells[column]) for column in columns)] for title_, cells in overview.lines(report.results)]
     below = overview.compile_text(report.results)
-    return (f'<h3>Ten rows beside systems that you know</h3>{table(["", *columns], rows, kind="overview")}'
+    return (f'<h3>Eleven rows beside systems that you know</h3>{table(["", *columns], rows, kind="overview")}'
             f'<p class="soft">Less is better in every row. {escape(below)}</p>')
 
 
