@@ -48,8 +48,9 @@ std::string_view connection::scheme() noexcept {
 connection::step connection::advance() {
   const head_limits limits = site_.limits_of_head();
   for (;;) {
+    if (in_.unread().empty()) return step::idle;
     const request_head::outcome outcome = head_->parse(in_.unread(), limits);
-    if (outcome == request_head::outcome::incomplete) return in_.unread().empty() ? step::idle : step::head;
+    if (outcome == request_head::outcome::incomplete) return step::head;
     if (outcome == request_head::outcome::refused)
       return refuse_head(make_error_code(static_cast<errc>(head_->error().code)));
     begin_request();
