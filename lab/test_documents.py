@@ -155,7 +155,7 @@ class Ours(unittest.TestCase):
             for table in document.tables:
                 self.assertIn(f"### {source_documents.clean(table.english)}", page)
         self.assertIn("(`hocket-compile-gcc`)", page)
-        self.assertIn("(`hocket-net-readme`)", page)
+        self.assertIn("(`hocket-http-readme`)", page)
 
 
 class Printed(unittest.TestCase):

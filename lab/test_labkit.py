@@ -249,9 +249,14 @@ class Overview(unittest.TestCase):
                         self.assertIn(group["workload"], systems[name].workloads)
 
     def test_the_server_of_readme_is_the_one_that_is_measured(self):
-        def handler(path):
-            return re.search(r"^task<result<void>> answer.*?^}", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL).group()
-        self.assertEqual(handler(catalogue.LAB.parent / "README.md"), handler(catalogue.LAB / "subjects/hocket/net/readme.cpp"))
+        paths = [catalogue.LAB.parent / "README.md", catalogue.LAB / "subjects/hocket/net/readme.cpp"]
+        readme, subject = (re.sub(r"(?<=\S)  +", " ", path.read_text(encoding="utf-8")) for path in paths)   # comments are aligned
+        program, = (program for program in re.findall(r"^```cpp\n(.*?)^```", readme, re.M | re.S) if "http::serve" in program)
+        handlers = re.search(r"^http::response hello.*?(?=^int main)", program, re.M | re.S).group()
+        routes = re.findall(r"^  routes\..*\n", program, re.M)
+        self.assertIn(handlers, subject)
+        self.assertEqual(len(routes), 3)
+        self.assertIn("".join(routes), subject)
 
     def test_compiling_is_a_sentence_below_the_table(self):
         results = compare.Results([row(name, metric, 1, value) for name, values in (("hocket-compile-server", (1.4, 231)), ("asio-compile-echo", (4.0, 378)))

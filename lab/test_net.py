@@ -2,6 +2,7 @@
 """The page `net`: parsing the output of other programs, the end of servers, and ratios of pairs."""
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -98,6 +99,12 @@ class Programs(unittest.TestCase):
     def test_a_server_that_the_machine_does_not_allow_says_so_and_is_skipped(self):
         with self.assertRaisesRegex(server.Skipped, "^the kernel refuses$"):
             self.server("echo skip the kernel refuses\n").wait_until_ready()
+
+    def test_servers_of_others_skip_by_name_what_they_cannot_do(self):
+        for name in ("nginx", "node"):
+            command = [sys.executable, str(catalogue.LAB / "subjects" / name / "server.py"), name, "http", "2"]
+            output = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/nowhere"}, check=True).stdout
+            self.assertRegex(output, f"^skip (?i:{name}) is ")
 
     def test_a_server_that_does_not_heed_a_signal_is_killed(self):
         started = self.server("trap '' TERM; echo 1; while :; do read line || :; done\n")

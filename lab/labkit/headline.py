@@ -1,4 +1,4 @@
-"""The beginning of the page: ten rows beside well-known systems, a drawing for each page, and the rows in which hocket is
+"""The beginning of the page: eleven rows beside well-known systems, a drawing for each page, and the rows in which hocket is
 ahead and behind, with the reasons."""
 import math
 import statistics
@@ -91,11 +91,11 @@ def side_section(report, found, side, history=None):
 
 
 def overview_table(report):
-    """The ten rows of README."""
+    """The eleven rows of README."""
     columns = read("overview.json")["columns"]
     rows = [[(escape(title_), "left"), *(escape(cells[column]) for column in columns)] for title_, cells in overview.lines(report.results)]
     below = overview.compile_text(report.results)
-    return (f'<h3>Ten rows beside well-known systems</h3>{table(["", *columns], rows, kind="overview")}'
+    return (f'<h3>Eleven rows beside well-known systems</h3>{table(["", *columns], rows, kind="overview")}'
             f'<p class="soft">Less is better in every row. {escape(below)}</p>')
 
 

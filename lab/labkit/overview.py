@@ -1,4 +1,4 @@
-"""The ten rows of lab/overview.json, which compare hocket with well-known systems: the table of README, and the first
+"""The eleven rows of lab/overview.json, which compare hocket with well-known systems: the table of README, and the first
 table of report.html.
 
 A cell names a subject. {"system": ..., "as": ...} is the subject of another project, and its figure has that name;
@@ -11,7 +11,7 @@ from .catalogue import LAB, read
 from .compare import Results, number
 
 BEGIN, END = "<!-- figures: ./dev lab --readme writes what follows -->", "<!-- end of the figures -->"
-ROWS = 10
+ROWS = 11
 MISSING = "not measured"
 
 

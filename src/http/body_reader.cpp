@@ -33,6 +33,7 @@ void body_reader::begin(const framing& body, std::uint64_t max) {
 void body_reader::reset() noexcept {
   ended_ = true;
   expects_ = chunked_ = false;
+  read_ = length_ = rest_ = 0;
   error_ = {};
   decoder_.reset();
   trailers_.clear();
@@ -60,10 +61,18 @@ task<std::error_code> body_reader::wait_for_bytes(mutable_buffer room, std::size
     if (const result<void> flushed = co_await out_.flush(); !flushed) co_return fail(flushed.error());
   }
   const time_point begin = time_here();
+  const duration patience = pace_.patience();
   const result<std::size_t> arrived = co_await wait_for_body(out_.peer(), room, pace_);
-  if (!arrived)
-    co_return fail(arrived.error() == std::errc::timed_out ? make_error_code(errc::request_timeout) : arrived.error());
-  pace_.count(time_here() - begin, *arrived);
+  const duration waited = time_here() - begin;
+  pace_.count(waited, arrived.value_or(0));
+  if (!arrived) {
+    const std::error_code error = arrived.error();
+    const bool is_late = error == std::errc::timed_out;
+    if (is_late && waited >= patience) co_return fail(errc::request_timeout);
+    // The wait was ended by the coroutine that reads.
+    if (is_late || error == std::errc::operation_canceled) co_return error;
+    co_return fail(error);
+  }
   if (*arrived == 0) co_return fail(hocket::errc::end_of_stream);
   count = *arrived;
   co_return std::error_code();

@@ -12,6 +12,11 @@
 // it: then the connection cannot be used again, because the next byte may be one of the body or of a request
 // (RFC 9110, 10.1.1). is_doubtful() is true then.
 //
+// # Errors
+//
+// An error of the body or of the peer is final: error() keeps it. If the reader's coroutine ends the wait for the peer
+// by a cancel or a deadline of its own, no byte has moved, and a later read may go on.
+//
 // Access: the connection's coroutine; the handler's coroutine, while it runs.
 #pragma once
 #include <hocket/coro/task.hpp>
@@ -34,6 +39,8 @@ class body_reader {
       : in_(in), out_(out), pace_(rate, grace) {}
   body_reader(const body_reader&) = delete;
   body_reader& operator=(const body_reader&) = delete;
+
+  static constexpr std::uint64_t unlimited = static_cast<std::uint64_t>(-1);
 
   // A request's head has been read. `max`: the limit of the body in bytes.
   void begin(const framing& body, std::uint64_t max);

@@ -9,11 +9,16 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 inline constexpr std::uint64_t byte_ones = 0x0101010101010101;
 
+constexpr std::uint64_t swap_bytes(std::uint64_t word) noexcept {
+  std::uint64_t swapped = 0;
+  for (int i = 0; i < 8; ++i, word >>= 8) swapped = swapped << 8 | (word & 0xff);
+  return swapped;
+}
 // Eight bytes, of which the first is in the lowest bits.
 inline std::uint64_t load_word(const char* begin) noexcept {
   std::uint64_t word = 0;
   std::memcpy(&word, begin, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+  if constexpr (std::endian::native == std::endian::big) word = swap_bytes(word);
   return word;
 }
 // The same for less than eight bytes that end at `end`: NUL follows. Eight bytes in front of `end` can be read.

@@ -48,8 +48,9 @@ std::string_view connection::scheme() noexcept {
 connection::step connection::advance() {
   const head_limits limits = site_.limits_of_head();
   for (;;) {
+    if (in_.unread().empty()) return step::idle;
     const request_head::outcome outcome = head_->parse(in_.unread(), limits);
-    if (outcome == request_head::outcome::incomplete) return in_.unread().empty() ? step::idle : step::head;
+    if (outcome == request_head::outcome::incomplete) return step::head;
     if (outcome == request_head::outcome::refused)
       return refuse_head(make_error_code(static_cast<errc>(head_->error().code)));
     begin_request();
@@ -79,8 +80,14 @@ void connection::begin_request() {
   request_.emplace(*this, head_.get());
   in_.consume(head_->size());
   route_ = site_.routes->find(*request_);
-  const std::size_t own_limit = route_ ? route_->settings().max_body : 0;
-  body_.begin(head_->body(), own_limit != 0 ? own_limit : site_.options.limits.max_body);
+  body_.begin(head_->body(), max_body());
+}
+
+// Without a route nobody reads the body: drain() limits it.
+std::uint64_t connection::max_body() const noexcept {
+  if (!route_) return body_reader::unlimited;
+  const std::size_t own = route_->settings().max_body;
+  return own != 0 ? own : site_.options.limits.max_body;
 }
 
 // Whether advance() can answer: no function waits, and the body has arrived.
@@ -95,6 +102,7 @@ bool connection::can_answer_now() {
 
 void connection::end_request() noexcept {
   request_.reset();
+  route_ = nullptr;
   client_.forget_client();
   body_.reset();
   in_.finish_request();
@@ -103,7 +111,7 @@ void connection::end_request() noexcept {
 
 // --- answers
 
-bool connection::is_short(const response& answer) const noexcept {
+bool connection::is_short(const response& answer) noexcept {
   const response_body& body = response_access::body(answer);
   switch (body.type()) {
     case response_body::kind::none: return true;
@@ -126,7 +134,8 @@ body_plan connection::begin_answer(const response& answer) {
   const int minor = request_->minor_version();
   head_context context;
   context.body = plan_body(answer, request_->method(), minor);
-  context.date = date_.at(static_cast<std::int64_t>(std::time(nullptr)));
+  const date_text date = site_.date.at(static_cast<std::int64_t>(std::time(nullptr)));
+  context.date = {date.data(), date.size()};
   if (!keeps_alive() || answer.closes_connection() || context.body.end == body_end::close) closes_ = true;
   if (answer.status() == status::switching_protocols) context.connection = connection_field::upgrade;
   else if (closes_) context.connection = connection_field::close;

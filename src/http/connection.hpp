@@ -25,7 +25,8 @@
 //
 // One request is served at a time, and its answer is complete in the output before the next head is parsed. So answers
 // leave in the order of the requests. The output is sent before each wait: for a head, for a body, before a handler
-// that may suspend, and if it has more than max_output bytes. Answers that are ready together leave in one write.
+// or a function of a body that may suspend, before a file is read, and if it has more than max_output bytes. Answers
+// that are ready together leave in one write.
 //
 // # The end of a connection
 //
@@ -37,6 +38,7 @@
 //   - the head did not parse, the body is malformed, or it is too long to be dropped
 //   - the client expects 100, did not get it, and has not sent the body: it may still send it, or not
 //   - the end of the answer's body is the end of the connection (a function's body for HTTP/1.0)
+//   - the connection was handed out by an upgrade
 //
 // After the answer, no byte of the input is parsed. The stream is destroyed, and the server's lingerer (net/serve.hpp)
 // takes care that the peer can read the answer.
@@ -44,7 +46,7 @@
 // # Who owns the bytes
 //
 //   head of the request      input (input.hpp): they stay in place until finish_request()
-//   whole body               the input, or `whole` in the frame of exchange()
+//   whole body               the input, or `whole` in the frame of exchange(), which destroys the request before
 //   texts of the handler     the arena of the request
 //   body of the answer       the response; a view in it refers to the three above or to static memory
 //
@@ -69,7 +71,6 @@
 // The coroutine of the connection; while exchange() awaits a handler, the handler's coroutine by way of the request.
 #pragma once
 #include <hocket/coro/task.hpp>
-#include <hocket/http/detail/date.hpp>
 #include <hocket/http/detail/request_head.hpp>
 #include <hocket/http/detail/response_head.hpp>
 #include <hocket/http/request.hpp>
@@ -129,9 +130,10 @@ class connection final : public request_origin {
   step advance();
   step refuse_head(std::error_code error);
   void begin_request();
+  std::uint64_t max_body() const noexcept;
   bool can_answer_now();
   bool must_read_whole() const noexcept;
-  bool is_short(const response& answer) const noexcept;
+  static bool is_short(const response& answer) noexcept;
   bool keeps_alive() const noexcept;
   body_plan begin_answer(const response& answer);
   void put_short_answer(const response& answer);
@@ -140,7 +142,13 @@ class connection final : public request_origin {
   // Bytes of answers so far.
   std::uint64_t position() noexcept { return out_.sent() + out_.out().size(); }
 
-  // --- waiting; false: the connection ends
+  // Destroys the request, and its objects, at the end of an exchange.
+  struct request_end {
+    std::optional<request>& rq;
+    ~request_end() { rq.reset(); }
+  };
+
+  // --- waiting; false: the connection fails, or its peer is gone, or the coroutine is cancelled
   task<bool> send_output();
   task<bool> read_head();
   task<bool> read_proxy_header();
@@ -149,7 +157,7 @@ class connection final : public request_origin {
   task<std::error_code> read_whole(output& whole, semaphore::permits& shares);
   task<bool> respond(std::optional<response>& answer);
   task<> await_handler(std::optional<response>& answer);
-  task<bool> watch_peer();
+  task<> watch_peer();
   task<bool> send_answer(response& answer);
   task<bool> upgrade(response& answer);
   // The error that has ended the body early.
@@ -165,7 +173,6 @@ class connection final : public request_origin {
   body_reader body_;
   request_body stream_;
   client_data client_;
-  date_cache date_;
   const std::unique_ptr<recycled_head> head_;
   std::optional<request> request_;
   std::unique_ptr<response> pending_;  // made by advance(), to be sent by exchange()
@@ -176,7 +183,6 @@ class connection final : public request_origin {
   std::uint64_t answer_begin_ = 0;  // the position of the present answer
   std::uint64_t counted_out_ = 0;   // bytes that the site has counted
   bool closes_ = false;
-  bool is_cancelled_ = false;
 };
 
 }}}}  // namespace hocket::http::detail

@@ -187,9 +187,4 @@ std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now) 
   return parse_rfc850(text, now);
 }
 
-void date_cache::update(std::int64_t seconds) noexcept {
-  seconds_ = seconds;
-  text_ = format_date(seconds);
-}
-
 }}}}  // namespace hocket::http::detail

@@ -18,13 +18,17 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 using hocket::detail::time_here;
 using namespace std::chrono_literals;
 
-static bool was_cancelled(std::error_code error) noexcept { return error == std::errc::operation_canceled; }
+// Whether the running coroutine was cancelled. Errors do not say it: a handler may cancel its own waits.
+static bool is_stopped() noexcept {
+  const stop_source* const stop = current_context().stop();
+  return stop && stop->requested() != stop_level::none;
+}
 static std::error_code error_of(const result<void>& done) noexcept { return done ? std::error_code() : done.error(); }
 
 task<connection::fate> connection::run() {
   if (client_.awaits_proxy_header()) {
     const bool is_read = co_await read_proxy_header();
-    if (!is_read) co_return fate::closed;
+    if (!is_read) co_return is_stopped() ? fate::cancelled : fate::closed;
   }
   for (;;) {
     bool lives = true;
@@ -32,12 +36,16 @@ task<connection::fate> connection::run() {
     switch (next) {
       case step::idle:
       case step::flush:
-      case step::close: lives = co_await send_output(); break;
+      case step::close: {
+        const result<void> sent = co_await out_.flush();
+        lives = sent.has_value();
+        break;
+      }
       case step::head: lives = co_await read_head(); break;
       case step::exchange: lives = co_await exchange(); break;
     }
-    if (is_cancelled_ || was_cancelled(out_.error()) || was_cancelled(body_.error())) co_return fate::cancelled;
-    if (!lives || closes_ || next == step::close) co_return fate::closed;
+    if (!lives) co_return is_stopped() ? fate::cancelled : fate::closed;
+    if (closes_) co_return fate::closed;
     if (next == step::idle) co_return fate::idle;
   }
 }
@@ -60,7 +68,6 @@ task<bool> connection::read_head() {
   const result<std::size_t> count = co_await wait_for_head(peer_, room, head_deadline_);
   if (count) in_.add(*count);
   if (count) co_return *count != 0;
-  is_cancelled_ = count.error() == std::errc::operation_canceled;
   if (count.error() != std::errc::timed_out || !head_->has_begun()) co_return false;
   static_cast<void>(refuse_head(errc::request_timeout));
   const bool lives = co_await exchange();
@@ -86,10 +93,11 @@ task<bool> connection::read_proxy_header() {
 
 // --- an exchange
 
-// The body lies in `whole` until the answer is complete.
+// The body lies in `whole` until the answer is complete, and the request has ended.
 task<bool> connection::exchange() {
   output whole;
   semaphore::permits shares;
+  const request_end ended{request_};
   std::optional<response> answer;
   if (pending_) {
     answer.emplace(std::move(*pending_));
@@ -108,8 +116,8 @@ task<bool> connection::exchange() {
   }
   answer.reset();
   if (closes_) {
-    static_cast<void>(co_await out_.flush());
-    co_return false;
+    const bool sent = co_await send_output();
+    co_return sent;
   }
   bool drained = body_.has_ended();
   if (!drained) drained = co_await drain();
@@ -149,7 +157,6 @@ task<bool> connection::respond(std::optional<response>& answer) {
   const route_table& routes = *site_.routes;
   if (refusal_) {
     // An error of the connection has no answer.
-    is_cancelled_ = was_cancelled(refusal_);
     if (refusal_.category() != http::error_category()) co_return false;
     const std::error_code error = std::exchange(refusal_, {});
     if (routes.is_plain_refusal(*request_)) {
@@ -172,11 +179,11 @@ task<bool> connection::respond(std::optional<response>& answer) {
     if (!sent) co_return false;
   }
   task<> handling = await_handler(answer);
-  task<bool> watching = watch_peer();
+  task<> watching = watch_peer();
   auto first = co_await when_any(std::move(handling), std::move(watching));
-  if (first.index() == 0) co_return true;
-  is_cancelled_ = !*first.get<1>();
-  co_return false;
+  if (first.index() != 0) co_return false;
+  // The answer of a handler that was cancelled with its connection is dropped, also if it has returned the error.
+  co_return !is_stopped() || answer->error() != std::errc::operation_canceled;
 }
 
 // --- a handler and its peer
@@ -185,29 +192,38 @@ task<> connection::await_handler(std::optional<response>& answer) {
   answer.emplace(co_await site_.routes->respond(*request_));
 }
 
-// Ends when the peer is gone: true. False: the coroutine is cancelled, and so is the handler.
+// Ends when the peer is gone, or the coroutine is cancelled.
 //
 // A peer that has shut down writing may still read, so its handler goes on. From then on each wait for its end would
 // return at once; the connection is looked at once a second.
-task<bool> connection::watch_peer() {
+task<> connection::watch_peer() {
   for (;;) {
     const result<peer_end> end = co_await peer_.closed();
-    if (!end && end.error() == std::errc::operation_canceled) co_return false;
-    if (end && (*end == peer_end::closed || site_.options.cancel_when_half_closed)) co_return true;
+    if (!end && end.error() == std::errc::operation_canceled) co_return;
+    if (end && (*end == peer_end::closed || site_.options.cancel_when_half_closed)) co_return;
     const result<void> slept = co_await sleep_for(1s);
-    if (!slept) co_return false;
+    if (!slept) co_return;
   }
 }
 
 // --- the answer
 
 task<bool> connection::send_answer(response& answer) {
-  if (response_access::body(answer).type() == response_body::kind::upgrade) co_return co_await upgrade(answer);
+  const response_body::kind kind = response_access::body(answer).type();
+  if (kind == response_body::kind::upgrade) {
+    const bool upgraded = co_await upgrade(answer);
+    co_return upgraded;
+  }
+  // Earlier answers do not wait for a disk, and arrive also if the file cannot be read.
+  if (kind == response_body::kind::file && !out_.out().empty()) {
+    const bool sent = co_await send_output();
+    if (!sent) co_return false;
+  }
   const body_plan plan = begin_answer(answer);
   const response_body& body = response_access::body(answer);
   std::error_code error;
   if (plan.sends_body) {
-    switch (body.type()) {
+    switch (kind) {
       case response_body::kind::none:
       case response_body::kind::upgrade: break;
       case response_body::kind::text:
@@ -237,13 +253,15 @@ task<std::error_code> connection::send_file(const body_file& file) {
   co_return error_of(ended);
 }
 
+// The function may suspend: the head, and the answers before it, leave first.
 task<std::error_code> connection::send_function(body_function& function, const body_plan& plan) {
+  const result<void> sent = co_await out_.flush();
+  if (!sent) co_return sent.error();
   task<std::error_code> writing = write_function(function, plan);
-  task<bool> watching = watch_peer();
+  task<> watching = watch_peer();
   auto first = co_await when_any(std::move(writing), std::move(watching));
   if (first.index() == 0) co_return *first.get<0>();
-  is_cancelled_ = !*first.get<1>();
-  co_return is_cancelled_ ? make_error_code(hocket::errc::cancelled) : make_error_code(std::errc::connection_aborted);
+  co_return is_stopped() ? make_error_code(hocket::errc::cancelled) : make_error_code(std::errc::connection_aborted);
 }
 
 task<std::error_code> connection::write_function(body_function& function, const body_plan& plan) {
@@ -268,19 +286,22 @@ task<bool> connection::upgrade(response& answer) {
   if (!is_asked) {
     refusal_ = errc::upgrade_required;
     std::optional<response> refused;
-    static_cast<void>(co_await respond(refused));
+    const bool responded = co_await respond(refused);
+    if (!responded) co_return false;
+    // An after step may answer by an upgrade again.
+    if (response_access::body(*refused).type() == response_body::kind::upgrade) co_return false;
     const bool sent = co_await send_answer(*refused);
     co_return sent;
   }
   begin_answer(answer);
   closes_ = true;
   const result<void> sent = co_await out_.flush();
+  log_answer(answer, error_of(sent));
   if (!sent) co_return false;
-  log_answer(answer, {});
+  static_cast<void>(peer());  // its address is asked for, while there is a stream
   upgraded_stream stream(std::move(peer_), in_.unread());
   const result<void> ended = co_await response_access::body(answer).upgrade().run(std::move(stream));
-  is_cancelled_ = !ended && ended.error() == std::errc::operation_canceled;
-  co_return false;
+  co_return ended || ended.error() != std::errc::operation_canceled;
 }
 
 }}}}  // namespace hocket::http::detail

@@ -1,6 +1,8 @@
 #include "http/sender.hpp"
 
 #include "http/peer_waits.hpp"
+
+#include <hocket/base/error.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
 
 #include <algorithm>
@@ -26,6 +28,8 @@ task<result<void>> sender::send(std::string_view body, std::string_view tail) {
   if (error_) co_return failure(error_);
   std::array<const_buffer, 3> parts{const_buffer(out_.bytes()), const_buffer(body), const_buffer(tail)};
   std::size_t rest = out_.size() + body.size() + tail.size();
+  // If an exception ends the call, a part may have been sent.
+  error_ = make_error_code(hocket::errc::partial_write);
   while (rest != 0) {
     const time_point begin = time_here();
     const result<std::size_t> written = co_await wait_for_room(peer_, parts, pace_);
@@ -39,6 +43,7 @@ task<result<void>> sender::send(std::string_view body, std::string_view tail) {
     rest -= *written;
   }
   out_.clear();
+  error_ = {};
   co_return {};
 }
 

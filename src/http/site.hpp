@@ -14,6 +14,8 @@
 #include <array>
 #include <memory>
 
+#include "http/shared_date.hpp"
+
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
 class site : public hocket::detail::from_memory_source {
@@ -36,9 +38,9 @@ class site : public hocket::detail::from_memory_source {
   }
   void count_bytes(std::uint64_t in, std::uint64_t out) noexcept {
     // ORDER: relaxed, as above.
-    bytes_in_.fetch_add(in, std::memory_order_relaxed);
+    if (in != 0) bytes_in_.fetch_add(in, std::memory_order_relaxed);
     // ORDER: relaxed, as above.
-    bytes_out_.fetch_add(out, std::memory_order_relaxed);
+    if (out != 0) bytes_out_.fetch_add(out, std::memory_order_relaxed);
   }
   request_counts counts() const noexcept {
     request_counts sum;
@@ -56,7 +58,8 @@ class site : public hocket::detail::from_memory_source {
   const serve_options options;
   const std::unique_ptr<const route_table> routes;
   const trusted_proxies trusted;
-  event draining;    // set by graceful_shutdown()
+  event draining;  // set by graceful_shutdown()
+  shared_date date;
   semaphore bodies;  // a permit for each byte of a whole body that is in memory of its own
 
  private:

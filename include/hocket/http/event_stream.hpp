@@ -74,10 +74,10 @@ namespace detail {
 std::optional<std::string> serialize_event(const server_event& event);
 void set_event_fields(response& answer);
 
-template <class F, class... Args>
-task<result<void>> write_events(body_writer& out, F& write, Args&... args) {
+template <bool leaves_temporaries, class Function>
+task<result<void>> write_events(body_writer& out, Function& write) {
   event_writer events(out);
-  auto writing = write(events, args...);
+  auto writing = write.template start<leaves_temporaries>(events);
   if constexpr (std::is_same_v<decltype(writing), task<void>>) {
     co_await std::move(writing);
     co_return {};
@@ -92,13 +92,24 @@ task<result<void>> write_events(body_writer& out, F& write, Args&... args) {
 // Callable and arguments are stored by value.
 template <class F, class... Args>
 response event_stream(F&& write, Args&&... args) {
-  static_assert(std::is_invocable_v<std::decay_t<F>&, event_writer&, std::decay_t<Args>&...>,
-                "hocket: a function that writes events takes http::event_writer& and then its arguments, which are "
-                "stored by value");
-  response answer = stream_body("text/event-stream", &detail::write_events<std::decay_t<F>, std::decay_t<Args>...>,
-                                std::forward<F>(write), std::forward<Args>(args)...);
-  detail::set_event_fields(answer);
-  return answer;
+  using parameters = detail::given_first<event_writer&>;
+  constexpr bool is_callable = detail::is_callable_once<parameters, F, Args...>;
+  static_assert(is_callable,
+                "hocket: a function that writes events is called with http::event_writer& first, and then with its "
+                "arguments, which are stored by value: pass std::ref(x) for a parameter T&");
+  if constexpr (is_callable) {
+    using call = detail::stored_function_for<parameters, F, Args...>;
+    using stored = typename call::type;
+    using returned = std::invoke_result_t<stored&, event_writer&>;
+    static_assert(std::is_same_v<returned, task<result<void>>> || std::is_same_v<returned, task<void>>,
+                  "hocket: a function that writes events returns hocket::task<hocket::result<void>> or hocket::task<>");
+    response answer = stream_body("text/event-stream", &detail::write_events<call::leaves_temporaries, stored>,
+                                  stored(std::in_place, std::forward<F>(write), std::forward<Args>(args)...));
+    detail::set_event_fields(answer);
+    return answer;
+  } else {
+    return response();
+  }
 }
 
 }}}  // namespace hocket::http

@@ -17,8 +17,9 @@ struct access_record;
 // the two, because a client can send the other one through its proxies.
 enum class proxy_field : std::uint8_t { x_forwarded_for, forwarded };
 
-// Called once for each answer, by the worker of the connection, after the last byte of the answer was handed to the
-// system, or the answer has failed. It must not block. The record is valid during the call.
+// Called once for each answer, by the worker of the connection, when all bytes of the answer are in the output of the
+// connection or were handed to the system, or when the answer has failed. It must not block. The record is valid during
+// the call.
 using access_handler = void (*)(const access_record& record) noexcept;
 
 // Limits of an HTTP server. A request beyond a limit is answered with the status in the comment, and its connection

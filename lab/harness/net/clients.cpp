@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <ctime>
 #include <string_view>
 
@@ -65,6 +67,19 @@ std::size_t possible(std::size_t wanted) {
   return std::min(wanted, static_cast<std::size_t>(limit.rlim_cur) - kept_descriptors);
 }
 
+// The size of a response, known from its head on: by its Content-Length, which may be absent. 0: the head is
+// incomplete.
+std::size_t response_size(std::string text) {
+  const std::size_t end = text.find("\r\n\r\n");
+  if (end == text.npos) return 0;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::string_view name = "\r\ncontent-length:";
+  const std::size_t field = text.find(name);
+  const std::size_t body = field < end ? std::strtoull(text.c_str() + field + name.size(), nullptr, 10) : 0;
+  return end + 4 + body;
+}
+
 }  // namespace
 
 clients::clients(const load& load)
@@ -92,7 +107,7 @@ void clients::learn_response() {
   connect_to(fd, load_.port);
   if (write(fd, request.data(), request.size()) != static_cast<ssize_t>(request.size())) fail("write");
   std::string said;
-  while (said.find("\r\n\r\n") == said.npos) {
+  for (std::size_t size = 0; size == 0 || said.size() < size; size = response_size(said)) {
     const ssize_t n = checked(static_cast<int>(read(fd, room_.data(), room_.size())), "read");
     if (n == 0) fail("the server closed the connection");
     said.append(room_.data(), static_cast<std::size_t>(n));

@@ -5,7 +5,7 @@
 // until it gets SIGTERM. If the machine does not allow it, it prints "skip" and why. The modes:
 //   http   answers each request, which is all bytes up to an empty line, with `response`. One write answers all
 //   requests
-//          that one read completes. No server of the page reads more of HTTP.
+//          that one read completes. A server that parses HTTP answers with the body "hello\n" in place of that.
 //   echo   writes back what it reads
 //   sink   reads, and drops what it reads
 //   udp    sends each datagram back to its sender

@@ -35,7 +35,7 @@ def libraries():
 def readme_server():
     """The text of README's server."""
     programs = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
-    return next(program for program in programs if "tcp::serve" in program and "int main" in program)
+    return next(program for program in programs if "::serve(" in program and "int main" in program)
 
 
 def run(command):

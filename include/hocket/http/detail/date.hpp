@@ -19,20 +19,4 @@ date_text format_date(std::int64_t seconds) noexcept;
 // years after `now` is of the last century.
 std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now) noexcept;
 
-// The text of the present second. One for each thread or connection: the owner provides the clock.
-class date_cache {
- public:
-  // The view is valid until the next call.
-  std::string_view at(std::int64_t seconds) noexcept {
-    if (seconds != seconds_) update(seconds);
-    return {text_.data(), text_.size()};
-  }
-
- private:
-  void update(std::int64_t seconds) noexcept;
-
-  std::int64_t seconds_ = -1;
-  date_text text_{};
-};
-
 }}}}  // namespace hocket::http::detail

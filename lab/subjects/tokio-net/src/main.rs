@@ -1,6 +1,9 @@
 //! tokio's servers of the page `net`, called as `subject-network <system> <mode> <workers>`; ../../harness/net/server.hpp says
 //! what each mode does. One worker is tokio's current-thread runtime, several its multi-thread runtime; a task for each
-//! connection, and one listener. Nothing of HTTP is read but where a request ends.
+//! connection, and one listener. `rust-tokio-net` reads nothing of HTTP but where a request ends; `rust-hyper` is in
+//! hyper_server.rs.
+
+mod hyper_server;
 
 use std::process::exit;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -92,7 +95,7 @@ async fn echo_at(door: &'static UdpSocket) {
     }
 }
 
-async fn serve(mode: String) {
+async fn serve(mode: String, parses: bool) {
     let door = TcpListener::bind("127.0.0.1:0")
         .await
         .unwrap_or_else(|_| fail("no listener"));
@@ -105,6 +108,7 @@ async fn serve(mode: String) {
             .unwrap_or_else(|error| fail(&error.to_string()));
         let _ = peer.set_nodelay(true);
         match mode.as_str() {
+            "http" if parses => drop(tokio::spawn(hyper_server::serve_connection(peer))),
             "http" => drop(tokio::spawn(http(peer, responses))),
             "echo" => drop(tokio::spawn(echo(peer))),
             "sink" => drop(tokio::spawn(sink(peer))),
@@ -133,12 +137,12 @@ fn main() {
         .enable_io()
         .build()
         .unwrap_or_else(|_| fail("no runtime"));
-    let mode = arguments[2].clone();
+    let (parses, mode) = (arguments[1] == "rust-hyper", arguments[2].clone());
     // As a task, not in block_on(): a thread that blocks is no worker.
     let all = runtime.spawn(async move {
         match mode.as_str() {
             "udp" => echo_datagrams(workers).await,
-            _ => serve(mode).await,
+            _ => serve(mode, parses).await,
         }
     });
     let _ = runtime.block_on(all);

@@ -6,8 +6,10 @@
 #include "support/temporary_folder.hpp"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <filesystem>
@@ -225,4 +227,33 @@ TEST_CASE("the fallback bounds the depth of a name") {
   std::thread([&] {
     if (refuse_openat2(ENOSYS)) CHECK(files.error_of(name.c_str()) == ENAMETOOLONG);
   }).join();
+}
+
+TEST_CASE("no name shows the outside while folders are exchanged with symlinks and moved out") {
+  with_and_without_openat2([] {
+    site files;
+    files.link("../outside", "site/leads_out");
+    fs::create_directories(files.path("outside/deep"));
+    std::atomic<bool> has_ended{false};
+    std::thread exchanging([&] {
+      const auto exchange = [](const std::string& a, const std::string& b) {
+        static_cast<void>(::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE));
+      };
+      while (!has_ended) {
+        exchange(files.path("site/dir"), files.path("site/leads_out"));
+        exchange(files.path("site/dir/deep"), files.path("outside/deep"));
+      }
+    });
+    int shown = 0;
+    for (int i = 0; i != 3000; ++i) {
+      for (const char* name : {"dir/secret", "leads_out/secret", "dir/deep/../secret", "dir/deep/../../secret",
+                               "leads_out/deep/../secret", "dir/deep/../../../outside/secret"}) {
+        opened_file opened;
+        if (files.open(name, opened) == 0 && opened.type == opened_file::kind::regular) ++shown;
+      }
+    }
+    has_ended = true;
+    exchanging.join();
+    CHECK(shown == 0);
+  });
 }

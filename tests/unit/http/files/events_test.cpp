@@ -18,8 +18,21 @@ task<result<void>> count_to(http::event_writer& out, int last) {
   co_return co_await out.send({.event = "goodbye"});
 }
 
+// Ends before the task of the function, if nothing keeps it.
+struct topic {
+  topic(const std::string& words) : name(words) {}
+  ~topic() { name = "gone"; }
+  std::string name;
+};
+task<result<void>> send_topic(http::event_writer& out, const topic& subject) {
+  static_cast<void>(co_await sleep_for(1ms));
+  co_return co_await out.send({.data = subject.name});
+}
+
 http::router routes(int* unfinished = nullptr) {
   http::router all;
+  all.get("/topic",
+          [](http::request&) { return http::event_stream(send_topic, std::string("a topic of the program")); });
   all.get("/three", [](http::request&) { return http::event_stream(count_to, 3); });
   all.get("/endless", [](http::request&) { return http::event_stream(count_to, 1'000'000'000); });
   all.get("/watched", [unfinished](http::request&) {
@@ -116,4 +129,12 @@ TEST_CASE("a malformed event is not sent, and ends the connection without the en
   const std::string bytes = w.ask("GET /malformed HTTP/1.1\r\nHost: a\r\n\r\n");
   CHECK(bytes.find("data:") == std::string::npos);
   CHECK(bytes.find("\r\n0\r\n") == std::string::npos);
+}
+
+TEST_CASE("a temporary that the call of a stream makes of an argument lives until its task has ended") {
+  world w(routes());
+  const std::vector<answer> answers =
+      read_answers(w.ask("GET /topic HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].body == "data: a topic of the program\n\n");
 }

@@ -198,7 +198,8 @@ TEST_CASE("an object whose constructor throws is not destroyed") {
 TEST_CASE("the arena gives aligned memory of any size, which does not overlap") {
   http::detail::arena memory;
   std::vector<std::pair<char*, std::size_t>> parts;
-  for (const std::size_t size : {1, 15, 16, 17, 100, 255, 256, 257, 1000, 1024, 1025, 5000, 3, 200, 200, 200, 200}) {
+  for (const std::size_t size : std::initializer_list<std::size_t>{1, 15, 16, 17, 100, 255, 256, 257, 1000, 1024, 1025,
+                                                                   5000, 3, 200, 200, 200, 200}) {
     char* const text = memory.allocate_text(size);
     CHECK(reinterpret_cast<std::uintptr_t>(text) % __STDCPP_DEFAULT_NEW_ALIGNMENT__ == 0);
     std::fill_n(text, size, static_cast<char>(parts.size()));

@@ -77,7 +77,7 @@ TEST_CASE("a view keeps the address of its bytes, a string is copied or moved") 
 }
 
 TEST_CASE("a moved response has the body") {
-  for (const std::size_t size : {0, 1, 15, 16, 1000}) {
+  for (const std::size_t size : std::initializer_list<std::size_t>{0, 1, 15, 16, 1000}) {
     http::response answer = http::text(std::string(size, 'b'));
     http::response moved(std::move(answer));
     http::response assigned = http::html("old");

@@ -123,7 +123,8 @@ TEST_CASE("remove removes every line of a name") {
 }
 
 TEST_CASE("fields of any size keep their bytes, inline and on the heap, and over moves") {
-  for (const std::size_t size : {0, 1, 100, 232, 233, 234, 235, 236, 237, 240, 241, 500, 5000}) {
+  for (const std::size_t size :
+       std::initializer_list<std::size_t>{0, 1, 100, 232, 233, 234, 235, 236, 237, 240, 241, 500, 5000}) {
     http::response answer;
     answer.set("N", std::string(size, 'v'));  // the line has 5 bytes more
     const std::string lines = lines_of(answer);

@@ -174,7 +174,7 @@ TEST_CASE("a malformed query or form is a bad request for each of its names") {
 }
 
 TEST_CASE("a query and a form have at most 1,000 pairs") {
-  for (const std::size_t count : {1, 999, 1000, 1001, 5000}) {
+  for (const std::size_t count : std::initializer_list<std::size_t>{1, 999, 1000, 1001, 5000}) {
     CAPTURE(count);
     const bool fits = count <= 1000;
     made_request query(get("/?" + many_pairs(count)));

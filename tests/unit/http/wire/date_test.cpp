@@ -76,12 +76,4 @@ TEST_CASE("malformed dates are refused") {
     CHECK_FALSE(parse_date(text, now).has_value());
 }
 
-TEST_CASE("the cache has the text of the second") {
-  date_cache cache;
-  CHECK(cache.at(0) == text_of(0));
-  CHECK(cache.at(example) == text_of(example));
-  CHECK(cache.at(example) == text_of(example));
-  CHECK(cache.at(example + 1) == text_of(example + 1));
-}
-
 }  // namespace

@@ -50,7 +50,7 @@ TEST_CASE("without a route a 404 allocates nothing") {
 
 TEST_CASE("each failing allocation of a request gives a response") {
   http::router routes;
-  routes.before([](http::request& rq) { rq.emplace<std::string>(100, 's'); });
+  routes.before([](http::request& rq) { rq.emplace<std::string>(std::size_t{100}, 's'); });
   routes.get("/task/{x}", hello_later);
   routes.get("/plain/{x}",
              [](http::request& rq) { return http::text(std::string(200, 'x') + *rq.path<std::string>("x")); });

@@ -1,0 +1,3 @@
+module hocket/lab/subjects/go-http
+
+go 1.19
