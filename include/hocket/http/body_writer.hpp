@@ -18,10 +18,9 @@
 // request, and with the statuses 204 and 304, nothing is sent, and the function is not called.
 //
 // Errors: the errors of a write of the connection; timed_out, if the peer reads too slowly (limits::min_rate);
-// operation_not_permitted, if the function has returned.
+// operation_not_permitted, if the body has ended.
 //
-// Lifetime: until the end of the connection's request; a write after the end of the function fails. Thread safety: one
-// operation at a time.
+// Lifetime: until the function has returned. Thread safety: one operation at a time.
 #pragma once
 #include <hocket/coro/task.hpp>
 #include <hocket/io/byte_stream.hpp>
@@ -68,11 +67,11 @@ class body_writer {
 
  private:
   std::error_code check(std::size_t more) const noexcept;
-  void open_chunk();
+  void collect(const_buffer data);
   void close_chunk();
 
   event& draining_;
-  detail::sender* sender_;  // null: the function has returned
+  detail::sender* sender_;  // null: the body has ended
   const bool chunked_;
   const std::uint64_t size_limit_;
   std::size_t collected_ = 0;  // bytes of write() that are not sent

@@ -154,3 +154,82 @@ TEST_CASE("fault 63: each allocation of a request fails once, and the next clien
     CHECK(failing > 3);
   }
 }
+
+namespace {
+
+// Writes `count` pieces, each again if there was no memory.
+task<result<void>> write_again(http::body_writer& out, int count) {
+  const std::string large(http::body_writer::flush_size + 1, 'l'), small(900, 's');
+  for (int i = 0; i < count;) {
+    result<void> written;
+    try {
+      if (i % 20 == 19) {
+        auto sending = out.write_all(large);
+        const result<std::size_t> sent = co_await std::move(sending);
+        if (!sent) written = failure(sent.error());
+      } else {
+        auto collecting = i % 20 == 10 ? out.flush() : out.write(small);
+        written = co_await std::move(collecting);
+      }
+      ++i;
+    } catch (const std::bad_alloc&) {
+    }
+    if (!written) co_return written;
+  }
+  co_return {};
+}
+
+// All bytes until the end of the stream; "" if there was no memory.
+task<std::string> ask_all(const socket_address& at, std::string_view sent) {
+  auto peer = co_await within(long_enough, tcp::connect(at));
+  if (!peer || !co_await within(long_enough, peer->write_all(sent))) co_return std::string();
+  std::string all;
+  all.reserve(200'000);
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const result<std::size_t> n = co_await within(long_enough, peer->read_some(buffer));
+    if (!n || *n == 0) break;
+    all.append(buffer.data(), *n);
+  }
+  co_return all;
+}
+
+}  // namespace
+
+TEST_CASE("fault 63: a function that has no memory for a piece may write it again, and the body is what it wrote") {
+  static constexpr int count = 60;
+  http::router routes;
+  routes.get("/chunks", [](http::request&) { return http::stream_body("text/plain", write_again, count); });
+  std::string expected;
+  for (int i = 0; i < count; ++i) {
+    if (i % 20 == 19) expected.append(http::body_writer::flush_size + 1, 'l');
+    else if (i % 20 != 10) expected.append(900, 's');
+  }
+  loop lp;
+  http::server server = http::serve(lp, "127.0.0.1:0", {}, std::move(routes)).value();
+  const std::string sent = get("/chunks");
+  bool failed = true;
+  std::size_t complete = 0;
+  for (std::size_t failing = 1; failed; ++failing) {
+    CAPTURE(failing);
+    trim_frame_memory();
+    std::string reply;
+    {
+      allocation_watch watch(failing);
+      attempt([&] {
+        auto asked = spawn(lp, ask_all, server.local_address(), sent);
+        lp.run_until(asked);
+        reply = sync_wait(asked);
+      });
+      failed = watch.has_failed();
+    }
+    const std::optional<answer> read = answer_reader(reply).next();
+    if (!read || read->status != 200 || !read->is_complete) continue;
+    ++complete;
+    CHECK((read->body == expected));
+  }
+  CHECK(complete > 10);
+  auto ended =
+      spawn(lp, [&]() -> task<> { static_cast<void>(co_await server.graceful_shutdown({.drain = long_enough})); });
+  lp.run_until(ended);
+}
