@@ -5,7 +5,7 @@
 //
 // # Protocol
 //
-//   second_  the second whose text is in words_; `writing`: a thread replaces the text; before the first: -1
+//   second_  the second of the text in words_; `writing`: a thread replaces the text; before the first: -1
 //   words_   the text
 //
 //   read   1. loads second_; if it is another second, formats the date and writes

@@ -191,7 +191,7 @@ void is_closed_meanwhile(execution& run) {
   stage on(1);
   queue_of_one home;
   model_object<listing> list;
-  model_object<connection> peer(on, home, *list, 2);
+  model_object<connection> peer(on, home, *list, 2U);
   run.thread("connection", [&] {
     serve(home, peer);
     require(peer->was_closed || peer->bytes == 2u);
@@ -215,7 +215,7 @@ void reads_beside_a_coroutine(execution& run) {
   queue_of_one home;
   place where;
   model_object<listing> list;
-  model_object<connection> peer(on, home, *list, 1);
+  model_object<connection> peer(on, home, *list, 1U);
   run.thread("connection", [&] {
     serve(home, peer);
     peer.free();
@@ -241,7 +241,7 @@ void leaves_a_coroutine_behind(execution& run) {
   queue_of_one home;
   place where;
   model_object<listing> list;
-  model_object<connection> peer(on, home, *list, 2);
+  model_object<connection> peer(on, home, *list, 2U);
   run.thread("connection", [&] {
     serve(home, peer);
     peer.free();

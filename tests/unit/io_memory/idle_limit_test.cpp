@@ -97,7 +97,7 @@ class world {
  public:
   template <class Handler>
   world(Handler handler, const tcp::serve_options& options)
-      : server(tcp::serve(lp, net_.listen(address).value(), options, handler).value()) {}
+      : net_{{.clock = &clock}}, server(tcp::serve(lp, net_.listen(address).value(), options, handler).value()) {}
   ~world() {
     peers.clear();
     auto ended = spawn(lp, &tcp::server::graceful_shutdown, &server, shutdown_options{});
@@ -146,7 +146,7 @@ class world {
   loop lp{{.clock = &clock}};
 
  private:
-  memory_network net_{{.clock = &clock}};
+  memory_network net_;
 
  public:
   tcp::server server;
@@ -224,7 +224,7 @@ TEST_CASE("near its limit a server ends the connection that has been idle for lo
   CHECK(w.server.connections() == 4);
   w.ask(0);
   w.lp.run_for(2s);
-  for (const std::size_t oldest : {1, 2, 3, 0}) {
+  for (const std::size_t oldest : std::initializer_list<std::size_t>{1, 2, 3, 0}) {
     CAPTURE(oldest);
     CHECK_FALSE(w.has_ended(oldest));
     w.connect();

@@ -58,7 +58,7 @@ TEST_CASE("a body larger than the memory of the server is read alone") {
   CHECK(w.run(time_of(w, budget)) < 1s);
 }
 
-TEST_CASE("the memory of a body is free again, wherever its peer has gone") {
+TEST_CASE("the memory of a body is free again, wherever its peer has is_reset") {
   for (const char* target : {"/echo", "/hold"}) {
     const std::string sent = post_and_close(target, budget);
     for (std::size_t size = 100; size <= sent.size(); size += 150) {
@@ -120,9 +120,9 @@ TEST_CASE("a body that waits for memory is cancelled at the end of a drain") {
 
 TEST_CASE("objects of a request are destroyed before its body, however the connection ends") {
   for (const char* fields : {"", "Connection: close\r\n"}) {
-    for (const bool gone : {false, true}) {
+    for (const bool is_reset : {false, true}) {
       CAPTURE(fields);
-      CAPTURE(gone);
+      CAPTURE(is_reset);
       std::string seen;
       http::router all;
       all.post("/late", [&seen](http::request& rq) -> task<result<http::response>> {
@@ -139,7 +139,7 @@ TEST_CASE("objects of a request are destroyed before its body, however the conne
         static_cast<void>(co_await peer.write_all(bytes.substr(1000)));
         static_cast<void>(co_await sleep_for(resets ? 1s : 11s));
         if (resets) static_cast<void>(peer.set_reset_on_close(true));
-      }(w, sent, gone));
+      }(w, sent, is_reset));
       w.run([](world& in) -> task<> {
         while (in.server->connections() != 0) static_cast<void>(co_await sleep_for(1s));
       }(w));

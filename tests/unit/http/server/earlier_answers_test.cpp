@@ -79,14 +79,14 @@ TEST_CASE("answers that are ready arrive, also if a file behind them has become 
   loop lp;
   http::server server = http::serve(lp, "127.0.0.1:0", {}, routes()).value();
   const std::string sent = get("/plain/1") + get("/plain/2") + get("/file") + get("/plain/3");
-  auto asked = spawn(lp, [&]() -> task<std::string> {
+  auto client = spawn(lp, [&]() -> task<std::string> {
     tcp::stream peer = (co_await tcp::connect(server.local_address())).value();
     static_cast<void>(co_await peer.write_all(sent));
     const conversation reply = co_await world::read_to_end(peer);
     co_return reply.bytes;
   });
-  lp.run_until(asked);
-  const std::string reply = sync_wait(asked);
+  lp.run_until(client);
+  const std::string reply = sync_wait(client);
   answer_reader reader(reply);
   CHECK(reader.next().value_or(answer{}).body == "/plain/1");
   CHECK(reader.next().value_or(answer{}).body == "/plain/2");
