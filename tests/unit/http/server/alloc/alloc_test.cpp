@@ -217,9 +217,9 @@ TEST_CASE("fault 63: a function that has no memory for a piece may write it agai
     {
       allocation_watch watch(failing);
       attempt([&] {
-        auto asked = spawn(lp, ask_all, server.local_address(), sent);
-        lp.run_until(asked);
-        reply = sync_wait(asked);
+        auto client = spawn(lp, ask_all, server.local_address(), sent);
+        lp.run_until(client);
+        reply = sync_wait(client);
       });
       failed = watch.has_failed();
     }
