@@ -1,6 +1,7 @@
-// The waiter and the job share a record (shared_ptr). The lookup thread writes the result before it sets `done`; the
-// waiter reads the result after `done`. If its wait ends early, the waiter drops its share. If the job is still queued
-// then, its thread finds that it holds the only share, and skips the lookup.
+// resolve_host() is the waiter; lookup_job runs on a lookup thread. Both share a lookup_record. The thread writes the
+// result before it sets `done`, and the waiter reads the result after `done`. If the wait is cancelled or times out,
+// the waiter releases its reference. If the job is still queued, the thread later sees that only the job holds the
+// record, and skips the lookup.
 //
 // The job's destructor sets `done`. So if the job is destroyed before it runs, the waiter gets errc::full.
 #include <hocket/base/error.hpp>
@@ -22,7 +23,7 @@ struct lookup_record {
   std::string host;
   int port;
   event done{};
-  std::error_code error = make_error_code(errc::full);
+  std::error_code error = make_error_code(errc::full);  // until run_lookup() has returned
   std::vector<socket_address> addresses{};
 };
 
@@ -78,7 +79,7 @@ class lookup_job final : public detached_threads::job {
   const std::shared_ptr<lookup_record> record_;
 };
 
-// Returns the address of a numeric host; empty: a lookup is needed.
+// Returns the address if the host is numeric, or the path of a unix socket ("unix:..."). Else returns an empty vector.
 std::vector<socket_address> numeric_address(const std::string& host, int port) {
   const bool is_v6 = host.find(':') != std::string::npos && !host.starts_with("unix:");
   const std::string text = host.starts_with("unix:") ? host
@@ -99,6 +100,7 @@ task<result<std::vector<socket_address>>> resolve_host(std::string host, int por
   const bool is_name = !host.empty() && host.find('\0') == std::string::npos;
   if (!is_name || port < 0 || port > max_port) co_return failure(std::errc::invalid_argument);
   if (std::vector<socket_address> addresses = numeric_address(host, port); !addresses.empty()) co_return addresses;
+  if (host.starts_with("unix:")) co_return failure(socket_address::parse(host).error());
   const auto record = std::make_shared<lookup_record>(std::move(host), port);
   if (!lookup_threads().post(std::make_unique<lookup_job>(record))) co_return failure(make_error_code(errc::full));
   co_await or_return(record->done.wait());

@@ -9,6 +9,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using pg::rows;
 
+// libpq has no error code. If the connection is still good, the reason is a lack of memory.
 std::error_code error_of(const PGconn* handle) noexcept {
   return std::make_error_code(PQstatus(handle) == CONNECTION_OK ? std::errc::not_enough_memory
                                                                 : std::errc::connection_reset);
@@ -44,7 +45,7 @@ task<result<void>> flush(PGconn* handle) {
   co_return {};
 }
 
-// Until PQgetResult() does not block.
+// Waits until PQgetResult() can return without blocking.
 static task<result<void>> wait_for_result(PGconn* handle) {
   while (PQisBusy(handle) != 0) {
     if (!has_decrypted(handle)) {
@@ -66,14 +67,15 @@ task<result<rows>> last_result(PGconn* handle) {
   for (;;) {
     if (PQisBusy(handle) != 0) {
       const auto arrived = co_await wait_for_result(handle);
-      // A server that ends the connection says why before that.
+      // Before a server closes the connection, it sends the reason as an error: return that error.
       if (!arrived && last && is_failure(last) && PQstatus(handle) != CONNECTION_OK) co_return last;
       if (!arrived) co_return failure(arrived.error());
     }
     rows answer = own_rows(PQgetResult(handle));
     if (!answer) co_return last;
+    const bool begins_copy = is_copy(answer);  // libpq returns it again and again, without waiting
     if (!last || !is_failure(last)) last = std::move(answer);
-    if (is_copy(last)) co_return last;
+    if (begins_copy) co_return last;
   }
 }
 

@@ -23,7 +23,8 @@ task<result<void>> wait_for(PGconn* handle, short events);
 task<result<void>> flush(PGconn* handle);
 // The next result; null after the last result of a statement.
 task<result<pg::rows>> next_result(PGconn* handle);
-// Reads all results of one statement. Returns the last, or the first failure, or the first COPY. Null: there was none.
+// Reads the results of one statement, up to the first COPY. Returns the first failure, else the last result. Null:
+// there was none.
 task<result<pg::rows>> last_result(PGconn* handle);
 
 }}}  // namespace hocket::detail

@@ -136,7 +136,8 @@ template <class A>
   requires awaitable<A>
 typename detail::sync_result<await_result_t<A>>::type sync_wait(A&& a) {
   detail::expects(current_executor() == nullptr, "sync_wait was called by a coroutine",
-                  "it would block the worker that must finish the wait: use co_await (or await in a fiber)");
+                  "it would block the worker that must finish the wait: use co_await (or await in a fiber); a job "
+                  "spawns the code that waits");
   auto&& awaiter = detail::get_awaiter(std::forward<A>(a));
   if (!awaiter.await_ready()) detail::block_thread(awaiter);
   return awaiter.await_resume();

@@ -5,11 +5,12 @@
 //     for (const node& child : n.children) co_yield elements_of(each(child));
 //   }
 //
-// If the other generator yields the same type, the outermost reader resumes it directly, at any depth (generator.hpp).
-// Any other range is iterated, and each of its elements is yielded. Cost: one more coroutine frame.
+// If the other generator yields the same type, the consumer resumes it directly, however deeply generators are nested
+// (generator.hpp). Pass it as an rvalue, before its begin(). For a range of another type, whose elements convert to the
+// yielded type, an extra generator iterates the range. This costs one coroutine frame.
 //
-// This is std::ranges::elements_of with constructors (g++ 12 destroys aggregates twice in a co_yield), and without an
-// allocator.
+// It is like std::ranges::elements_of, but has a constructor, because g++ 12 destroys an aggregate in a co_yield twice.
+// It takes no allocator.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 

@@ -51,6 +51,8 @@ TEST_CASE("a numeric address, and a unix socket, need no lookup") {
   CHECK(text_of(sync_wait(resolve_host("fe80::1%1", 80))) ==
         socket_address::parse("[fe80::1%1]:80").value().to_string());
   CHECK(text_of(sync_wait(resolve_host("unix:/run/db", 80))) == "unix:/run/db");
+  const auto too_long = sync_wait(resolve_host("unix:/" + std::string(200, 'x'), 80));
+  CHECK(too_long.error() == std::errc::filename_too_long);
   CHECK(lookups_so_far() == lookups);
 }
 
