@@ -69,7 +69,7 @@ timespec left_until(time_point until, time_point now) noexcept {
 
 }  // namespace
 
-result<io_driver*> epoll_driver::here() noexcept {
+result<io_driver*> epoll_driver::driver_here() noexcept {
   const result<epoll_driver*> found = detail::driver_here(kind());
   if (!found) return failure(found.error());
   return *found;

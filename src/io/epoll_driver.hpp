@@ -27,7 +27,7 @@ class fd_watch;
 class epoll_driver final : public io_driver {
  public:
   // Of the thread that calls; made, if there is none.
-  static result<io_driver*> here() noexcept;
+  static result<io_driver*> driver_here() noexcept;
   // Its watch of numbers, for poll_fds(): the same.
   static result<fd_watch*> watch_here() noexcept;
 
