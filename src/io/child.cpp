@@ -154,7 +154,7 @@ class children final : public backend {
     return call_end::done;
   }
 
-  result<io_driver*> driver_here() noexcept override { return epoll_driver::here(); }
+  result<io_driver*> driver_here() noexcept override { return epoll_driver::driver_here(); }
 
   void close(open_descriptor& closed) noexcept override {
     child& record = *static_cast<child*>(closed.data());

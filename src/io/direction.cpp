@@ -13,10 +13,10 @@ using primitive::suspension;
 
 // --- the coroutine's side
 
-// How often a coroutine repeats a call that has done as much as one call does. Then the driver goes on.
+// The limit of calls that a coroutine makes for one operation. After it the driver continues the operation.
 static constexpr unsigned most_calls = 16;
 
-// The caller has the word.
+// The caller holds the word.
 [[HOCKET_ALWAYS_INLINE]] inline bool direction::call_or_fail(transfer& operation) noexcept {
   if (!is_late(operation)) return carry_on(operation);
   leave(false);
@@ -26,12 +26,12 @@ static constexpr unsigned most_calls = 16;
 
 bool direction::try_now(transfer& operation) noexcept {
   if (try_take()) return call_or_fail(operation);
-  // ORDER: relaxed, pairs with nothing: `closed` is never left while an operation may begin.
+  // ORDER: relaxed, pairs with nothing: a direction stays `closed` while an operation may begin.
   if (word_.load(std::memory_order_relaxed) == idle) return false;
   return try_without_word(operation);
 }
 
-// The coroutine of a granted arm has the word already.
+// The coroutine of a granted arm holds the word already.
 bool direction::try_without_word(transfer& operation) noexcept {
   if (std::exchange(operation.holds, std::uint8_t{0}) != 0) return call_or_fail(operation);
   // ORDER: relaxed, as in try_now().
@@ -40,7 +40,7 @@ bool direction::try_without_word(transfer& operation) noexcept {
   return true;
 }
 
-// The mark may be that of a write that is under way: then this one waits for its end.
+// The mark may belong to a running write. Then this operation waits for the end of that write.
 bool direction::try_behind_cut(transfer& operation) noexcept {
   if (!try_hold()) return try_now(operation);
   const bool cut = is_behind_cut(operation);
@@ -54,17 +54,20 @@ bool direction::try_take() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   word seen = word_.load(std::memory_order_relaxed);
   while (is(seen, ready)) {
-    // ORDER: acquire, pairs with the exchange in leave(): calls are made one after the other; and with that in edge():
-    // the call sees what the edge tells of.
+    // ORDER: acquire, pairs with the exchange in leave(): calls are made one after the other. Pairs also with
+    // the exchange in edge(): the call sees the state that the edge reported.
     if (word_.compare_exchange_weak(seen, busy, std::memory_order_acquire, std::memory_order_relaxed)) return true;
   }
   return false;
 }
 
-// The caller has the word.
+// The caller holds the word.
 bool direction::carry_on(transfer& operation) noexcept {
-  if (is_behind_cut(operation)) [[unlikely]]
-    return operation.fail(transfer::partial_write), leave(false), true;
+  if (is_behind_cut(operation)) [[unlikely]] {
+    operation.fail(transfer::partial_write);
+    leave(false);
+    return true;
+  }
   for (unsigned calls = 1;; ++calls) {
     const call_end end = record_.carry_out(operation);
     if (end == call_end::blocks) {
@@ -79,29 +82,32 @@ bool direction::carry_on(transfer& operation) noexcept {
   }
 }
 
-// The coroutine keeps the word until begin(). `goes_on`: the next call would not block.
-bool direction::hold_for(transfer& operation, bool goes_on) noexcept {
+// The coroutine holds the word until begin(). `is_ready`: the next call would not block.
+bool direction::hold_for(transfer& operation, bool is_ready) noexcept {
   note_part(operation);
-  operation.holds = goes_on ? 2 : 1;
+  operation.holds = is_ready ? 2 : 1;
   return false;
 }
 
-// Nothing begins behind a write that was cut short: direction.hpp.
+// After a write that was cut short no other write begins: direction.hpp.
 bool direction::is_behind_cut(const transfer& operation) const noexcept {
   return operation.done == 0 && operation.writes() && has_partial_write();
 }
 
-// False: an edge has come meanwhile, and the call is to be made again.
+// False: an edge arrived meanwhile, so the caller repeats the call.
 bool direction::would_block() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   word seen = word_.load(std::memory_order_relaxed);
   for (;;) {
     if (seen & edged) {
-      // ORDER: acquire, pairs with the exchange in edge(): the next call sees what the edge tells of.
+      // ORDER: acquire, pairs with the exchange in edge(): the next call sees the state that the edge reported.
       if (word_.compare_exchange_weak(seen, seen & ~edged, std::memory_order_acquire, std::memory_order_relaxed))
         return false;
     } else {
-      if (seen & (line | closing)) return leave(true), true;
+      if (seen & (line | closing)) {
+        leave(true);
+        return true;
+      }
       // ORDER: release, pairs with the acquires of the party that takes the word next: calls are made one after the
       // other.
       if (word_.compare_exchange_weak(seen, idle, std::memory_order_release, std::memory_order_relaxed)) return true;
@@ -109,7 +115,7 @@ bool direction::would_block() noexcept {
   }
 }
 
-// The caller has the word, and gives it up. `drained`: the next call would block, unless an edge has come.
+// The caller holds the word, and releases it. `drained`: the next call would block, unless an edge has arrived.
 void direction::leave(bool drained) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
   word seen = word_.load(std::memory_order_relaxed);
@@ -118,9 +124,9 @@ void direction::leave(bool drained) noexcept {
     if (seen & line) {
       waiter* next = next_in_line();
       if (next && drained && transfer_of(*next).arm != 0) {
-        const listing listed = list_again(*next);  // a grant would report what is not there
-        if (listed == listing::listed) return;
-        if (listed == listing::over) end(*std::exchange(next, nullptr), ECANCELED);
+        const listing relisted = list_again(*next);  // a grant would report readiness that has ended
+        if (relisted == listing::listed) return;
+        if (relisted == listing::over) end(*std::exchange(next, nullptr), ECANCELED);
       }
       if (next && record_.hand_over(*next)) return;
       if (next) end(*next, ECANCELED);  // its driver has ended
@@ -140,18 +146,18 @@ void direction::begin(suspension& wait, waiter& entry, transfer& operation) noex
   entry.enlist(wait, *this);
   if (operation.holds != 0) [[unlikely]]
     return begin_held(entry, operation);
-  listing how = listing::again;
-  while (how == listing::again) {
+  listing outcome = listing::again;
+  while (outcome == listing::again) {
     if (const int error = record_.attach_here()) return end(entry, error);
     operation.group = current_group();
-    how = list(entry);
-    if (how == listing::closed) return end(entry, transfer_of(entry).arm == 2 ? ECANCELED : EBADF);
-    if (how == listing::taken && !record_.hand_over(entry)) {
-      leave(false);  // another group has come meanwhile
-      how = listing::again;
+    outcome = list(entry);
+    if (outcome == listing::closed) return end(entry, transfer_of(entry).arm == 2 ? ECANCELED : EBADF);
+    if (outcome == listing::taken && !record_.hand_over(entry)) {
+      leave(false);  // another group attached the descriptor meanwhile
+      outcome = listing::again;
     }
   }
-  if (how != listing::listed) return;
+  if (outcome != listing::listed) return;
   if (is_late(operation)) [[unlikely]] {
     if (detach(entry)) end(entry, EBADF);
     return;
@@ -159,28 +165,28 @@ void direction::begin(suspension& wait, waiter& entry, transfer& operation) noex
   stay_attached(entry);
 }
 
-// The coroutine has the word.
+// The coroutine holds the word.
 void direction::begin_held(waiter& entry, transfer& operation) noexcept {
-  bool goes_on = std::exchange(operation.holds, std::uint8_t{0}) == 2;
+  bool is_ready = std::exchange(operation.holds, std::uint8_t{0}) == 2;
   for (;;) {
     if (const int error = record_.attach_here()) return static_cast<void>(end_served(entry, error));
     operation.group = current_group();
-    const listing how = goes_on ? listing::again : list_again(entry);
-    if (how == listing::listed) return stay_attached(entry);
-    if (how == listing::over) return static_cast<void>(end_served(entry, ECANCELED));
+    const listing outcome = is_ready ? listing::again : list_again(entry);
+    if (outcome == listing::listed) return stay_attached(entry);
+    if (outcome == listing::over) return static_cast<void>(end_served(entry, ECANCELED));
     if (record_.hand_over(entry)) return;
-    goes_on = true;  // another group has come meanwhile
+    is_ready = true;  // another group attached the descriptor meanwhile
   }
 }
 
-// The wait never began.
+// The operation does not wait: begin() is not called.
 void direction::let_go_of_held(transfer& operation) noexcept {
   if (std::exchange(operation.holds, std::uint8_t{0}) == 0) return;
-  // ORDER: relaxed, pairs with nothing: a forked child has taken the word of the parent back.
+  // ORDER: relaxed, pairs with nothing: in a forked child abandon() has released the parent's word.
   if (is(word_.load(std::memory_order_relaxed), busy)) leave(false);
 }
 
-// Its descriptor is gone: this is the next one.
+// The operation's descriptor was closed: the record belongs to a later descriptor.
 bool direction::is_late(const transfer& operation) const noexcept {
   return operation.generation != record_.generation();
 }
@@ -201,22 +207,22 @@ direction::listing direction::list(waiter& entry) noexcept {
   for (;;) {
     if (is(seen, closed)) return listing::closed;
     if (is_linked(seen) || state_of(seen) == busy) {
-      const listing how = get_in_line(entry);
-      if (how != listing::again) return how;
+      const listing outcome = get_in_line(entry);
+      if (outcome != listing::again) return outcome;
       // ORDER: relaxed, as above.
       seen = word_.load(std::memory_order_relaxed);
       continue;
     }
     const bool takes = state_of(seen) == ready;
-    // ORDER: acq_rel, release pairs with the exchange in edge(): the party that serves the waiter sees what it asks
-    // for; acquire as in try_take(), and pairs with that in in_use(): is_attached() comes after it.
+    // ORDER: acq_rel, release pairs with the exchange in edge(): the party that serves the waiter sees its
+    // operation. Acquire as in try_take(), and pairs with the fetch_or in in_use(): is_attached() is read after it.
     if (word_.compare_exchange_weak(seen, takes ? busy : word_of(entry), std::memory_order_acq_rel,
                                     std::memory_order_relaxed))
       return takes ? listing::taken : listing::listed;
   }
 }
 
-// The mark is made under the mutex, so next_in_line() and detach() find the waiter behind it.
+// Sets the mark `line` under the mutex. So if next_in_line() or detach() sees the mark, it finds the waiter.
 direction::listing direction::get_in_line(waiter& entry) noexcept {
   locked guard(record_.mutex());
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
@@ -232,7 +238,7 @@ direction::listing direction::get_in_line(waiter& entry) noexcept {
 
 // --- the driver's side
 
-// An edge that the word tells of already is stored again: a party that takes the word next must see this edge.
+// Stores the mark also if the word has it: the party that takes the word next must see this edge, too.
 primitive::waiter* direction::edge() noexcept {
   // ORDER: relaxed, pairs with nothing: the exchange verifies it.
   word seen = word_.load(std::memory_order_relaxed);
@@ -249,8 +255,8 @@ primitive::waiter* direction::edge() noexcept {
     } else if (state_of(seen) != busy) {
       next = ready;
     }
-    // ORDER: acq_rel, acquire pairs with that in list(): what the waiter asks for is visible; release pairs with the
-    // acquires of the party that takes the word next: its call comes after the edge.
+    // ORDER: acq_rel, acquire pairs with the exchange in list(): the waiter's operation is visible. Release pairs
+    // with the acquires of the party that takes the word next: its call is made after the edge.
     if (word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed))
       return is_linked(seen) ? &waiter_of(seen) : nullptr;
   }
@@ -260,8 +266,10 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
   transfer& operation = transfer_of(entry);
   if (is_late(operation)) [[unlikely]]
     return end_served(entry, EBADF);
-  if (operation.arm != 0) [[unlikely]]
-    return grant_arm(entry), nullptr;
+  if (operation.arm != 0) [[unlikely]] {
+    grant_arm(entry);
+    return nullptr;
+  }
   if (is_behind_cut(operation)) [[unlikely]]
     return end_served(entry, transfer::partial_write);
   bool drained = true;
@@ -277,9 +285,9 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
       drained = end == call_end::drained;
       break;
     }
-    const listing how = list_again(entry);
-    if (how == listing::listed) return nullptr;
-    if (how != listing::again) break;
+    const listing outcome = list_again(entry);
+    if (outcome == listing::listed) return nullptr;
+    if (outcome != listing::again) break;
   }
   if (operation.ended != 0) record_end(operation);
   grant won = entry.claim_popped();
@@ -288,7 +296,7 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
   return nullptr;
 }
 
-// The waiter may be gone if the grant is lost.
+// If the grant is lost, the waiter may be destroyed.
 void direction::grant_arm(waiter& entry) noexcept {
   transfer& operation = transfer_of(entry);
   grant won = entry.claim_popped();
@@ -299,7 +307,7 @@ void direction::grant_arm(waiter& entry) noexcept {
   won.post();
 }
 
-// Of an arm that was granted, if its coroutine is gone.
+// For an arm that was granted, if its coroutine is destroyed before it runs.
 void direction::pass_on(waiter& entry) noexcept { let_go_of_held(transfer_of(entry)); }
 
 primitive::waiter* direction::end_served(waiter& entry, int error) noexcept {
@@ -310,7 +318,7 @@ primitive::waiter* direction::end_served(waiter& entry, int error) noexcept {
   return nullptr;
 }
 
-// The call would block. `again`: an edge has come. `over`: the waiter must be let go of.
+// The call would block. Returns `again` if an edge has arrived, and `over` if the waiter must not wait any more.
 direction::listing direction::list_again(waiter& entry) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges verify.
   word seen = word_.load(std::memory_order_relaxed);
@@ -329,13 +337,13 @@ direction::listing direction::list_again(waiter& entry) noexcept {
   }
 }
 
-// For the party that serves the waiter: its wait has ended otherwise, or the descriptor is being closed.
+// For the party that serves the waiter. True: its wait has ended in another way, or close() has begun.
 bool direction::is_over(waiter& entry) noexcept {
-  // ORDER: relaxed, pairs with nothing: a hint; what close() did before need not be seen.
+  // ORDER: relaxed, pairs with nothing: a hint; no data of close() is read.
   const word seen = word_.load(std::memory_order_relaxed);
   if (seen & closing) return transfer_of(entry).fail(ECANCELED), true;
   if ((seen & over) == 0) return false;
-  // ORDER: acquire, pairs with the exchange in unlist(): the wait is decided by then, if the mark is meant for it.
+  // ORDER: acquire, pairs with the exchange in unlist(): if the mark is for this wait, the wait is decided.
   word_.fetch_and(~over, std::memory_order_acquire);
   return entry.decided();
 }
@@ -345,7 +353,7 @@ void direction::fail(waiter& entry, int error) noexcept {
   leave(true);
 }
 
-// The waiter is in no word and no line.
+// The waiter is linked neither in the word nor in the line.
 void direction::end(waiter& entry, int error) noexcept {
   transfer_of(entry).fail(error);
   entry.claim_popped().post();
@@ -353,7 +361,7 @@ void direction::end(waiter& entry, int error) noexcept {
 
 // --- the line
 
-// For the party that has the word. Null: the waiters have left the line.
+// For the party that holds the word. Null: the line is empty now.
 primitive::waiter* direction::next_in_line() noexcept {
   locked guard(record_.mutex());
   if (line_.empty()) return nullptr;
@@ -385,7 +393,7 @@ bool direction::take_out(waiter& entry) noexcept {
   return unlist(entry);
 }
 
-// What waits behind a write that was cut short fails: a driver finds that out.
+// Waiters behind a write that was cut short fail. A driver makes them fail when it serves them.
 void direction::wake_behind_cut() noexcept {
   waiter* const next = edge();
   if (next && !record_.hand_over(*next)) fail(*next, ECANCELED);
@@ -400,7 +408,7 @@ bool direction::unlist(waiter& entry) noexcept {
     if ((seen & ~line) == word_of(entry)) {
       if ((seen & line) ? promote_instead_of(seen) : take_out_of_word(seen)) return true;
     } else if (!is(seen, busy)) {
-      return false;  // it was served
+      return false;  // the waiter was served
       // ORDER: release, pairs with the exchange in is_over(): the wait is decided.
     } else if (word_.compare_exchange_weak(seen, seen | over, std::memory_order_release, std::memory_order_relaxed)) {
       return false;
@@ -410,18 +418,18 @@ bool direction::unlist(waiter& entry) noexcept {
   }
 }
 
-// `seen` is the waiter alone.
+// `seen` is the waiter, without marks.
 bool direction::take_out_of_word(word seen) noexcept {
-  // ORDER: acquire, pairs with the exchange in list_again(): what the driver did for it is visible.
+  // ORDER: acquire, pairs with the exchange in list_again(): what the driver did for the waiter is visible.
   return word_.compare_exchange_strong(seen, idle, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
-// Under the mutex. The first in the line takes the place of the waiter in the word. It leaves the line before that,
-// because the driver may serve and free it at once.
+// Under the mutex. The first waiter of the line replaces the waiter in the word. It leaves the line before the
+// exchange, because after it the driver may serve and free the waiter at any time.
 bool direction::promote_instead_of(word seen) noexcept {
   waiter& next = line_.pop_front();
-  // ORDER: acq_rel, acquire as in take_out_of_word(); release pairs with the exchange in edge(): what the next one asks
-  // for is visible.
+  // ORDER: acq_rel, acquire as in take_out_of_word(); release pairs with the exchange in edge(): the operation of the
+  // next waiter is visible.
   if (word_.compare_exchange_strong(seen, word_of(next) | (line_.empty() ? 0 : line), std::memory_order_acq_rel,
                                     std::memory_order_relaxed))
     return true;
@@ -438,8 +446,8 @@ void direction::close() noexcept {
     if (!is_linked(seen) && (state_of(seen) == closed || (seen & closing))) return;
     const bool owned = !is_linked(seen) && state_of(seen) == busy;
     const word next = owned ? seen | closing : busy | closing | (is_linked(seen) ? seen & line : 0);
-    // ORDER: acquire, pairs with the exchanges in list(), list_again() and leave(): what the waiter asks for is
-    // visible, and the calls that were made before.
+    // ORDER: acquire, pairs with the exchanges in list(), list_again() and leave(): the waiter's operation and
+    // the results of earlier calls are visible.
     if (!word_.compare_exchange_weak(seen, next, std::memory_order_acquire, std::memory_order_relaxed)) continue;
     if (is_job(seen)) notify(job_of(seen));
     if (is_linked(seen) && !is_job(seen)) fail(waiter_of(seen), ECANCELED);
@@ -448,10 +456,10 @@ void direction::close() noexcept {
   }
 }
 
-// The caller has the word, with the mark `closing`: nobody gets in line any more.
+// The caller holds the word, with the mark `closing`: no waiter enters the line any more.
 void direction::finish_close() noexcept {
   while (waiter* const next = next_in_line()) end(*next, ECANCELED);
-  // ORDER: relaxed, pairs with nothing: the descriptor counts its directions, and that orders what comes next.
+  // ORDER: relaxed, pairs with nothing: direction_closed() orders the next use of the descriptor.
   word_.store(closed, std::memory_order_relaxed);
   record_.direction_closed();
 }
@@ -463,7 +471,7 @@ void direction::abandon() noexcept {
   do {
     const bool is_of_parent = is_linked(seen) || (state_of(seen) == busy && (seen & (line | over | edged)) != 0);
     if (!is_of_parent || (!is_linked(seen) && (seen & closing) != 0)) return;
-    // ORDER: relaxed, pairs with nothing: the parent's threads were before the fork.
+    // ORDER: relaxed, pairs with nothing: the parent's threads do not run in the child.
   } while (!word_.compare_exchange_weak(seen, ready, std::memory_order_relaxed, std::memory_order_relaxed));
   if (is_linked(seen) && !is_job(seen)) primitive::wait_queue::link_alone(waiter_of(seen));
   while (!line_.empty()) primitive::wait_queue::link_alone(line_.pop_front());
@@ -485,14 +493,14 @@ void direction::reopen() noexcept {
   word_.store(ready, std::memory_order_release);
 }
 
-// By the party that has the word. While a write is half done its count has a mark: whatever ends the wait leaves the
-// mark there.
+// For the party that holds the word. While a write is half done its count has a mark. If the wait ends then, the mark
+// stays.
 void direction::note_part(const transfer& operation) noexcept {
   if (operation.writes()) set_count(operation.done | cut_mark);
 }
 
-// The same, when it has ended with a result. Want of memory in the middle leaves a partial write, too. After any other
-// error the system refuses what comes next, and tells why.
+// For the party that holds the word, when the operation has ended with a result. A write that lacks memory in its
+// middle is a partial write, too. After any other error the system refuses the next write, and reports the reason.
 void direction::record_end(const transfer& operation) noexcept {
   if (operation.whole == 0) return;
   const bool cut =
@@ -502,7 +510,8 @@ void direction::record_end(const transfer& operation) noexcept {
 }
 
 bool direction::in_use() noexcept {
-  // ORDER: acq_rel, release pairs with the exchange in list(): a waiter that is not seen here finds its group gone.
+  // ORDER: acq_rel, release pairs with the exchange in list(): if this load misses a waiter, the
+  // waiter sees that its group was detached.
   const word seen = word_.fetch_or(0, std::memory_order_acq_rel);
   return is_linked(seen) || state_of(seen) == busy;
 }
@@ -512,7 +521,7 @@ const char* direction::what() const noexcept {
 }
 
 std::size_t direction::waiting() const noexcept {
-  // ORDER: relaxed, pairs with nothing: a look.
+  // ORDER: relaxed, pairs with nothing: a guess.
   const word seen = word_.load(std::memory_order_relaxed);
   return is_linked(seen) || (state_of(seen) == busy && (seen & line)) ? 1 : 0;
 }

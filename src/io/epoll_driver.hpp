@@ -1,16 +1,23 @@
-// The driver of the kernel's descriptors: an epoll, edge-triggered, and an eventfd that ends its sleep.
+// The driver of the kernel's descriptors: an edge-triggered epoll, and an eventfd that ends its sleep.
 //
-// Each descriptor is registered once, for both directions and the end of its peer. So a request costs no epoll_ctl(2).
-// The price: an event tells all that is ready, also what nobody waits for, and an edge may tell of nothing new.
+// # Registration
 //
-// Shares. What one epoll_wait(2) has told is handed on in about eight polls, one in each turn: so the first coroutines
-// answer before the last bytes are received. Their peers go on earlier, and what was received is still in the cache
-// when it is used (docs/decisions/032). An assistant of a stuck owner takes the rest, since the system tells it no
-// more. The owner fires no timers before it has told the rest: data that has come in time beats the deadline.
+// Each descriptor is registered once, for both directions and the end of its peer. So a request needs no epoll_ctl(2).
+// The price: an event reports all readiness, also of directions without a waiter, and an edge may report nothing new.
 //
-// Sleeping. The owner sleeps in epoll_wait(2), and the eventfd is one of its descriptors, level-triggered. An inbox
-// wakes at most once for each sleep, so a request in a busy program never touches the eventfd. Its low half counts
-// wakes. Its high half counts rings: nobody has woken the owner, but it has pending transfers (io_driver.hpp).
+// # Batches
+//
+// The events of one epoll_wait(2) are dispatched in about eight polls, one in each turn. So the first coroutines answer
+// before the last bytes are received. Their peers continue earlier, and received bytes are still in the cache when they
+// are used (docs/decisions/032). If the owner is stuck, an assistant dispatches the rest, since the system does not
+// report these events again. The owner fires no timers before it has dispatched all collected events: data that arrived
+// in time beats the deadline.
+//
+// # Sleep
+//
+// The owner sleeps in epoll_wait(2). The eventfd is one of its descriptors, level-triggered. An inbox wakes the driver
+// at most once for each sleep, so a request in a busy program never touches the eventfd. The low half of its count
+// counts wakes. The high half counts rings: a ring is no wake, but the owner has pending transfers (io_driver.hpp).
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/base/seam/biased_lock.hpp>
@@ -26,12 +33,12 @@ class fd_watch;
 
 class epoll_driver final : public io_driver {
  public:
-  // Of the thread that calls; made, if there is none.
-  static result<io_driver*> here() noexcept;
-  // Its watch of numbers, for poll_fds(): the same.
+  // The driver of the calling thread. Creates it, if there is none.
+  static result<io_driver*> driver_here() noexcept;
+  // The driver's watch of fds, for poll_fds(). Creates it, if there is none.
   static result<fd_watch*> watch_here() noexcept;
 
-  epoll_driver(int epoll, int bell, const driver_owner& owner) noexcept;
+  epoll_driver(int epoll, int event_fd, const driver_owner& owner) noexcept;
   ~epoll_driver() override;
 
   [[nodiscard]] bool park(time_point until) noexcept override;
@@ -45,34 +52,34 @@ class epoll_driver final : public io_driver {
 
  private:
   static constexpr int most_events = 128;
-  static constexpr std::uint64_t the_bell = ~std::uint64_t{0}, the_fds = the_bell - 1;
+  static constexpr std::uint64_t event_fd_tag = ~std::uint64_t{0}, watch_tag = event_fd_tag - 1;
 
-  int start_watching(open_descriptor& one) noexcept override;
-  void stop_watching(open_descriptor& one) noexcept override;
+  int start_watching(open_descriptor& record) noexcept override;
+  void stop_watching(open_descriptor& record) noexcept override;
   void ring() noexcept override;
 
-  result<fd_watch*> fds() noexcept;
-  fd_watch* made_watch() const noexcept {
-    // ORDER: acquire, pairs with the store in numbers(): an assistant finds it whole.
+  result<fd_watch*> watch() noexcept;
+  fd_watch* existing_watch() const noexcept {
+    // ORDER: acquire, pairs with the store in watch(): an assistant reads a complete watch.
     return watch_.load(std::memory_order_acquire);
   }
-  void collect(const timespec* limit) noexcept;
-  std::pair<int, int> take_share() noexcept;
-  void assist_with_rest() noexcept;
-  void take_in(long got) noexcept;
-  void read_bell() noexcept;
+  void await_events(const timespec* limit) noexcept;
+  std::pair<int, int> next_batch() noexcept;
+  void dispatch_rest() noexcept;
+  void collect_events(long count) noexcept;
+  void read_event_fd() noexcept;
   bool take_wake() noexcept;
-  void tell_of(const epoll_event& event) noexcept;
+  void dispatch(const epoll_event& event) noexcept;
 
   const int epoll_;
-  const int bell_;
-  const std::uint32_t forks_;  // when it was made: a copy in a forked child rings no bell of the parent
-  primitive::atomic<fd_watch*> watch_{nullptr};  // made when the first wait needs it
-  // The owner's.
+  const int event_fd_;
+  const std::uint32_t forks_;  // at construction: a copy in a forked child does not write to the parent's eventfd
+  primitive::atomic<fd_watch*> watch_{nullptr};  // created by the first wait that needs it
+  // Owner only.
   std::array<epoll_event, most_events> events_;
-  // Guarded by rest_, as the events between them: what is collected and not told.
-  int collected_ = 0, told_ = 0;
-  biased_lock rest_;
+  // Guarded by events_lock_, like the events from dispatched_ to collected_.
+  int collected_ = 0, dispatched_ = 0;
+  biased_lock events_lock_;
   bool woken_ = false;
 };
 

@@ -24,26 +24,27 @@ io_driver::io_driver(std::uint32_t turns_between_polls, const driver_owner& owne
 
 io_driver::~io_driver() { debug_expects(attached_.empty(), "a driver ended beside its waits", "call end_all_waits()"); }
 
-int io_driver::attach(registration& one) noexcept {
-  const int error = start_watching(one.of);
+int io_driver::attach(registration& attached) noexcept {
+  const int error = start_watching(attached.of);
   if (error != 0 && error != EPERM) return error;
   locked guard(mutex_);
-  attached_.push_back(one);
+  attached_.push_back(attached);
   return error;
 }
 
-void io_driver::detach(registration& one) noexcept {
-  stop_watching(one.of);
+void io_driver::detach(registration& attached) noexcept {
+  stop_watching(attached.of);
   locked guard(mutex_);
-  list<registration>::erase(one);
+  list<registration>::erase(attached);
 }
 
 std::size_t io_driver::waiting() const noexcept {
   locked guard(mutex_);
   std::size_t count = 0;
-  for (const registration& one : attached_) count += one.of.waiting();
+  for (const registration& attached : attached_) count += attached.of.waiting();
   // ORDER: relaxed, pairs with nothing: guarded by the mutex.
-  for (const transfer* one = pending_.load(std::memory_order_relaxed); one; one = one->next) ++count;
+  for (const transfer* operation = pending_.load(std::memory_order_relaxed); operation; operation = operation->next)
+    ++count;
   return count;
 }
 
@@ -51,28 +52,28 @@ bool io_driver::has_waits() const noexcept {
   if (has_pending()) return true;
   locked guard(mutex_);
   return std::any_of(attached_.begin(), attached_.end(),
-                     [](const registration& one) noexcept { return one.of.waiting() != 0; });
+                     [](const registration& attached) noexcept { return attached.of.waiting() != 0; });
 }
 
 // --- pending transfers
 
 void io_driver::add_pending(waiter& entry) noexcept {
-  transfer& what = transfer_of(entry);
-  what.next = nullptr;
-  what.pending = &entry;
+  transfer& operation = transfer_of(entry);
+  operation.next = nullptr;
+  operation.pending = &entry;
   {
     locked guard(mutex_);
     // ORDER: relaxed, pairs with nothing: guarded by the mutex.
-    if (transfer* const first = pending_.load(std::memory_order_relaxed); first) last_pending_->next = &what;
-    // ORDER: relaxed, pairs with nothing: guarded by the mutex; ring() orders it before the owner's next look.
-    else pending_.store(&what, std::memory_order_relaxed);
-    last_pending_ = &what;
+    if (transfer* const first = pending_.load(std::memory_order_relaxed); first) last_pending_->next = &operation;
+    // ORDER: relaxed, pairs with nothing: guarded by the mutex; ring() orders it before the owner's next poll().
+    else pending_.store(&operation, std::memory_order_relaxed);
+    last_pending_ = &operation;
   }
   if (is_guest_ || current_owner() != owner_) ring();
 }
 
-void io_driver::go_on_with(direction& of, waiter& entry) noexcept {
-  if (waiter* const later = of.serve(entry)) add_pending(*later);
+void io_driver::go_on_with(direction& side, waiter& entry) noexcept {
+  if (waiter* const unfinished = side.serve(entry)) add_pending(*unfinished);
 }
 
 [[HOCKET_NOINLINE]] transfer* io_driver::take_all_pending() noexcept {
@@ -86,23 +87,23 @@ void io_driver::go_on_with(direction& of, waiter& entry) noexcept {
 
 [[HOCKET_NOINLINE]] void io_driver::go_on_with_all(transfer* pending) noexcept {
   while (pending) {
-    transfer& what = *std::exchange(pending, pending->next);
-    go_on_with(*what.side, *what.pending);
+    transfer& operation = *std::exchange(pending, pending->next);
+    go_on_with(*operation.side, *operation.pending);
   }
 }
 
 // --- the end
 
-// When no descriptor is attached, nothing is added to what is pending.
+// After the last descriptor is detached, no thread adds a pending transfer.
 void io_driver::end_all_waits() noexcept {
-  while (registration* const one = first_attached()) one->of.detach_from(*this);
+  while (registration* const attached = first_attached()) attached->of.detach_from(*this);
   for (transfer* next = take_pending(); next;) {
-    transfer& what = *std::exchange(next, next->next);
-    what.side->fail(*what.pending, ECANCELED);
+    transfer& operation = *std::exchange(next, next->next);
+    operation.side->fail(*operation.pending, ECANCELED);
   }
 }
 
-// A descriptor may be closed before the caller gets to it.
+// Another thread may close the descriptor before the caller uses it.
 registration* io_driver::first_attached() noexcept {
   locked guard(mutex_);
   return attached_.empty() ? nullptr : &attached_.front();

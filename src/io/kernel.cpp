@@ -24,109 +24,114 @@ using kernel_calls::ended, kernel_calls::failed;
 
 namespace {
 
-// What one party moves at once. Then the others have their turn.
+// The limit of one call. After it other parties have their turn.
 constexpr std::size_t most_bytes = 65536;
 
-// `moved` of `asked` bytes, at least 1. A stream that did less than asked has no more, or no more room.
-call_end moved(const open_descriptor& at, transfer& what, std::size_t moved, std::size_t asked) noexcept {
-  const bool drained = moved < asked && at.kind() == descriptor_kind::stream;
-  what.done += moved;
-  if (!what.whole || what.done == what.size) return ended(what, drained ? call_end::drained : call_end::done);
+// A call moved `bytes` of `size` requested bytes, at least 1. A stream that moved less has no more bytes, or no more
+// room.
+call_end record_progress(const open_descriptor& record, transfer& operation, std::size_t bytes,
+                         std::size_t size) noexcept {
+  const bool drained = bytes < size && record.kind() == descriptor_kind::stream;
+  operation.done += bytes;
+  if (!operation.whole || operation.done == operation.size)
+    return ended(operation, drained ? call_end::drained : call_end::done);
   return drained ? call_end::blocks : call_end::more;
 }
 
-// `got` of `asked` bytes; 0: the end of the stream.
-call_end has_read(open_descriptor& at, transfer& what, std::size_t got, std::size_t asked) noexcept {
-  if (got != 0) return moved(at, what, got, asked);
-  at.record_end(stream_end::read);
-  if (what.whole) what.fail(transfer::end_of_stream);
-  return ended(what, call_end::done);
+// A call read `bytes` of `size` requested bytes. 0: the end of the stream.
+call_end finish_read(open_descriptor& record, transfer& operation, std::size_t bytes, std::size_t size) noexcept {
+  if (bytes != 0) return record_progress(record, operation, bytes, size);
+  record.record_end(stream_end::read);
+  if (operation.whole) operation.fail(transfer::end_of_stream);
+  return ended(operation, call_end::done);
 }
 
-// A read that moved nothing. The end of a terminal, whose other side is closed, is told as an error.
-call_end has_not_read(open_descriptor& at, transfer& what, long error) noexcept {
-  if (error == -EIO && system_calls::is_hung_up(at.native_handle())) return has_read(at, what, 0, 0);
-  return failed(what, error);
+// A read moved nothing. A terminal reports EIO at its end, when its other side is closed.
+call_end fail_read(open_descriptor& record, transfer& operation, long error) noexcept {
+  if (error == -EIO && system_calls::is_hung_up(record.native_handle())) return finish_read(record, operation, 0, 0);
+  return failed(operation, error);
 }
 
 // --- descriptors that are no sockets
 
-// As much as a pipe takes without blocking, if it takes anything.
+// A pipe that is ready for writing takes this much without blocking (PIPE_BUF).
 constexpr std::size_t most_for_shared = 4096;
 
-bool would_block(const open_descriptor& at, short events) noexcept {
-  pollfd one{at.native_handle(), events, 0};
-  return at.kind() == descriptor_kind::shared && raw_calls::poll(&one, 1, 0) <= 0;
+bool would_block(const open_descriptor& record, short events) noexcept {
+  pollfd request{record.native_handle(), events, 0};
+  return record.kind() == descriptor_kind::shared && raw_calls::poll(&request, 1, 0) <= 0;
 }
 
-long read_number(const open_descriptor& at, char* to, std::size_t size) noexcept {
-  if (would_block(at, POLLIN)) return -EAGAIN;
-  const long got = system_calls::value_or_error(::read(at.native_handle(), to, size));
-  if (got > 0) raw_calls::after_read(at.native_handle());  // an event counter, for instance
-  return got;
+long read_fd(const open_descriptor& record, char* data, std::size_t size) noexcept {
+  if (would_block(record, POLLIN)) return -EAGAIN;
+  const long rc = system_calls::value_or_error(::read(record.native_handle(), data, size));
+  if (rc > 0) raw_calls::after_read(record.native_handle());  // for example of an event counter
+  return rc;
 }
 
-long write_number(const open_descriptor& at, const char* from, std::size_t size) noexcept {
-  if (would_block(at, POLLOUT)) return -EAGAIN;
-  if (at.kind() == descriptor_kind::shared) size = std::min(size, most_for_shared);
-  return system_calls::write_without_signal(at.native_handle(), from, size);
+long write_fd(const open_descriptor& record, const char* data, std::size_t size) noexcept {
+  if (would_block(record, POLLOUT)) return -EAGAIN;
+  if (record.kind() == descriptor_kind::shared) size = std::min(size, most_for_shared);
+  return system_calls::write_without_signal(record.native_handle(), data, size);
 }
 
 // --- bytes
 
-long read_bytes(const open_descriptor& at, char* to, std::size_t size) noexcept {
-  if (at.kind() <= descriptor_kind::shared) return read_number(at, to, size);
-  return system_calls::receive(at.native_handle(), to, size);
+long read_bytes(const open_descriptor& record, char* data, std::size_t size) noexcept {
+  if (record.kind() <= descriptor_kind::shared) return read_fd(record, data, size);
+  return system_calls::receive(record.native_handle(), data, size);
 }
 
-int more_flag(const transfer& writing) noexcept { return writing.more != 0 ? MSG_MORE : 0; }
+int more_flag(const transfer& operation) noexcept { return operation.more != 0 ? MSG_MORE : 0; }
 
-long write_bytes(const open_descriptor& at, const char* from, std::size_t size, int more) noexcept {
-  if (at.kind() <= descriptor_kind::shared) return write_number(at, from, size);
-  return system_calls::send(at.native_handle(), from, size, more);
+long write_bytes(const open_descriptor& record, const char* data, std::size_t size, int more) noexcept {
+  if (record.kind() <= descriptor_kind::shared) return write_fd(record, data, size);
+  return system_calls::send(record.native_handle(), data, size, more);
 }
 
-call_end read(open_descriptor& at, transfer& what) noexcept {
-  const std::size_t asked = std::min(what.size - what.done, most_bytes);
-  long got = 0;
-  do got = read_bytes(at, static_cast<char*>(what.data) + what.done, asked);
-  while (got == -EINTR);
-  return got < 0 ? has_not_read(at, what, got) : has_read(at, what, static_cast<std::size_t>(got), asked);
+call_end read(open_descriptor& record, transfer& operation) noexcept {
+  const std::size_t size = std::min(operation.size - operation.done, most_bytes);
+  long rc = 0;
+  do rc = read_bytes(record, static_cast<char*>(operation.data) + operation.done, size);
+  while (rc == -EINTR);
+  return rc < 0 ? fail_read(record, operation, rc) : finish_read(record, operation, static_cast<std::size_t>(rc), size);
 }
 
-// What is there stays, so the next call would not block.
-call_end peek(const open_descriptor& at, transfer& what) noexcept {
-  long got = 0;
-  do got = system_calls::value_or_error(::recv(at.native_handle(), what.data, what.size, MSG_PEEK | MSG_DONTWAIT));
-  while (got == -EINTR);
-  if (got < 0) return failed(what, got);
-  what.done = static_cast<std::size_t>(got);
-  return ended(what, call_end::done);
+// The bytes stay in the system, so the next call does not block.
+call_end peek(const open_descriptor& record, transfer& operation) noexcept {
+  long rc = 0;
+  do
+    rc = system_calls::value_or_error(
+        ::recv(record.native_handle(), operation.data, operation.size, MSG_PEEK | MSG_DONTWAIT));
+  while (rc == -EINTR);
+  if (rc < 0) return failed(operation, rc);
+  operation.done = static_cast<std::size_t>(rc);
+  return ended(operation, call_end::done);
 }
 
-call_end write(const open_descriptor& at, transfer& operation) noexcept {
-  const std::size_t asked = std::min(operation.size - operation.done, most_bytes);
-  long put = 0;
-  do put = write_bytes(at, static_cast<const char*>(operation.data) + operation.done, asked, more_flag(operation));
-  while (put == -EINTR);
-  if (put == 0) put = -EIO;
-  return put < 0 ? failed(operation, put) : moved(at, operation, static_cast<std::size_t>(put), asked);
+call_end write(const open_descriptor& record, transfer& operation) noexcept {
+  const std::size_t size = std::min(operation.size - operation.done, most_bytes);
+  long rc = 0;
+  do rc = write_bytes(record, static_cast<const char*>(operation.data) + operation.done, size, more_flag(operation));
+  while (rc == -EINTR);
+  if (rc == 0) rc = -EIO;
+  return rc < 0 ? failed(operation, rc) : record_progress(record, operation, static_cast<std::size_t>(rc), size);
 }
 
-// The parts of a transfer that has several buffers, from where it stands.
+// The remaining parts of a transfer with several buffers.
 class system_parts {
  public:
   template <class Buffer>
-  system_parts(const transfer& of, const Buffer* buffers, std::size_t most) noexcept {
-    std::size_t skip = of.done;
-    std::size_t left = std::min(of.size - of.done, most);
-    for (; left != 0 && count_ != parts_.size(); ++buffers) {
-      const std::size_t from = std::min(skip, buffers->size());
-      skip -= from;
-      const std::size_t size = std::min(buffers->size() - from, left);
+  system_parts(const transfer& operation, const Buffer* buffers, std::size_t most) noexcept {
+    std::size_t skip = operation.done;
+    std::size_t remaining = std::min(operation.size - operation.done, most);
+    for (; remaining != 0 && count_ != parts_.size(); ++buffers) {
+      const std::size_t offset = std::min(skip, buffers->size());
+      skip -= offset;
+      const std::size_t size = std::min(buffers->size() - offset, remaining);
       if (size == 0) continue;
-      parts_[count_++] = {const_cast<std::byte*>(std::as_const(*buffers).data()) + from, size};
-      left -= size;
+      parts_[count_++] = {const_cast<std::byte*>(std::as_const(*buffers).data()) + offset, size};
+      remaining -= size;
       bytes_ += size;
     }
   }
@@ -146,40 +151,41 @@ msghdr message_of(system_parts& parts) noexcept {
   return message;
 }
 
-long read_parts(const open_descriptor& at, system_parts& parts) noexcept {
-  if (at.kind() <= descriptor_kind::shared) {
-    if (would_block(at, POLLIN)) return -EAGAIN;
-    return system_calls::value_or_error(::readv(at.native_handle(), parts.data(), static_cast<int>(parts.count())));
+long read_parts(const open_descriptor& record, system_parts& parts) noexcept {
+  if (record.kind() <= descriptor_kind::shared) {
+    if (would_block(record, POLLIN)) return -EAGAIN;
+    return system_calls::value_or_error(::readv(record.native_handle(), parts.data(), static_cast<int>(parts.count())));
   }
   msghdr message = message_of(parts);
-  return system_calls::value_or_error(::recvmsg(at.native_handle(), &message, MSG_DONTWAIT));
+  return system_calls::value_or_error(::recvmsg(record.native_handle(), &message, MSG_DONTWAIT));
 }
 
-call_end scatter(open_descriptor& at, transfer& what) noexcept {
-  system_parts parts(what, static_cast<const mutable_buffer*>(what.data), most_bytes);
-  long got = 0;
-  do got = read_parts(at, parts);
-  while (got == -EINTR);
-  return got < 0 ? has_not_read(at, what, got) : has_read(at, what, static_cast<std::size_t>(got), parts.bytes());
+call_end scatter(open_descriptor& record, transfer& operation) noexcept {
+  system_parts parts(operation, static_cast<const mutable_buffer*>(operation.data), most_bytes);
+  long rc = 0;
+  do rc = read_parts(record, parts);
+  while (rc == -EINTR);
+  return rc < 0 ? fail_read(record, operation, rc)
+                : finish_read(record, operation, static_cast<std::size_t>(rc), parts.bytes());
 }
 
-long write_parts(const open_descriptor& at, system_parts& parts, int more) noexcept {
-  if (at.kind() <= descriptor_kind::shared) {
-    if (would_block(at, POLLOUT)) return -EAGAIN;
-    return system_calls::write_without_signal(at.native_handle(), parts.data(), parts.count());
+long write_parts(const open_descriptor& record, system_parts& parts, int more) noexcept {
+  if (record.kind() <= descriptor_kind::shared) {
+    if (would_block(record, POLLOUT)) return -EAGAIN;
+    return system_calls::write_without_signal(record.native_handle(), parts.data(), parts.count());
   }
   const msghdr message = message_of(parts);
-  return system_calls::value_or_error(::sendmsg(at.native_handle(), &message, system_calls::send_flags | more));
+  return system_calls::value_or_error(::sendmsg(record.native_handle(), &message, system_calls::send_flags | more));
 }
 
-call_end gather(const open_descriptor& at, transfer& operation) noexcept {
-  const std::size_t most = at.kind() == descriptor_kind::shared ? most_for_shared : most_bytes;
+call_end gather(const open_descriptor& record, transfer& operation) noexcept {
+  const std::size_t most = record.kind() == descriptor_kind::shared ? most_for_shared : most_bytes;
   system_parts parts(operation, static_cast<const const_buffer*>(operation.data), most);
-  long put = 0;
-  do put = write_parts(at, parts, more_flag(operation));
-  while (put == -EINTR);
-  return put <= 0 ? failed(operation, put == 0 ? -EIO : put)
-                  : moved(at, operation, static_cast<std::size_t>(put), parts.bytes());
+  long rc = 0;
+  do rc = write_parts(record, parts, more_flag(operation));
+  while (rc == -EINTR);
+  return rc <= 0 ? failed(operation, rc == 0 ? -EIO : rc)
+                 : record_progress(record, operation, static_cast<std::size_t>(rc), parts.bytes());
 }
 
 // --- messages
@@ -191,168 +197,174 @@ struct system_messages {
   std::array<iovec, most_messages> parts;
   unsigned count;
 
-  explicit system_messages(const message_batch& of) noexcept
-      : count(static_cast<unsigned>(std::min(of.count, most_messages))) {
+  explicit system_messages(const message_batch& batch) noexcept
+      : count(static_cast<unsigned>(std::min(batch.count, most_messages))) {
     for (std::size_t i = 0; i < count; ++i) {
-      const message& one = of[i];
-      parts[i] = {one.data, one.size};
-      msghdr& to = headers[i].msg_hdr;
-      to.msg_iov = &parts[i];
-      to.msg_iovlen = 1;
-      to.msg_name = one.address;
-      to.msg_namelen = static_cast<socklen_t>(one.address ? one.address_size : 0);
+      const message& entry = batch[i];
+      parts[i] = {entry.data, entry.size};
+      msghdr& header = headers[i].msg_hdr;
+      header.msg_iov = &parts[i];
+      header.msg_iovlen = 1;
+      header.msg_name = entry.address;
+      header.msg_namelen = static_cast<socklen_t>(entry.address ? entry.address_size : 0);
     }
   }
 };
 
-call_end ended_batch(transfer& what, long count) noexcept {
-  what.done = static_cast<std::size_t>(count);
-  return ended(what, call_end::done);
+call_end end_batch(transfer& operation, long count) noexcept {
+  operation.done = static_cast<std::size_t>(count);
+  return ended(operation, call_end::done);
 }
 
-call_end receive(const open_descriptor& at, transfer& what) noexcept {
-  const message_batch& batch = *static_cast<const message_batch*>(what.data);
-  system_messages all(batch);
-  long got = 0;
+call_end receive(const open_descriptor& record, transfer& operation) noexcept {
+  const message_batch& batch = *static_cast<const message_batch*>(operation.data);
+  system_messages messages(batch);
+  long rc = 0;
   do
-    got = system_calls::value_or_error(
-        ::recvmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT, nullptr));
-  while (got == -EINTR);
-  if (got < 0) return failed(what, got);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(got); ++i) {
-    message& one = batch[i];
-    one.moved = all.headers[i].msg_len;
-    one.address_size = all.headers[i].msg_hdr.msg_namelen;
-    one.cut = (all.headers[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
+    rc = system_calls::value_or_error(
+        ::recvmmsg(record.native_handle(), messages.headers.data(), messages.count, MSG_DONTWAIT, nullptr));
+  while (rc == -EINTR);
+  if (rc < 0) return failed(operation, rc);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rc); ++i) {
+    const mmsghdr& received = messages.headers[i];
+    message& entry = batch[i];
+    entry.moved = received.msg_len;
+    entry.address_size = received.msg_hdr.msg_namelen;
+    entry.cut = (received.msg_hdr.msg_flags & MSG_TRUNC) != 0;
   }
-  return ended_batch(what, got);
+  return end_batch(operation, rc);
 }
 
-call_end send(const open_descriptor& at, transfer& what) noexcept {
-  const message_batch& batch = *static_cast<const message_batch*>(what.data);
-  system_messages all(batch);
-  long put = 0;
+call_end send(const open_descriptor& record, transfer& operation) noexcept {
+  const message_batch& batch = *static_cast<const message_batch*>(operation.data);
+  system_messages messages(batch);
+  long rc = 0;
   do
-    put = system_calls::value_or_error(
-        ::sendmmsg(at.native_handle(), all.headers.data(), all.count, MSG_DONTWAIT | MSG_NOSIGNAL));
-  while (put == -EINTR);
-  if (put < 0) return failed(what, put);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(put); ++i) batch[i].moved = all.headers[i].msg_len;
-  return ended_batch(what, put);
+    rc = system_calls::value_or_error(
+        ::sendmmsg(record.native_handle(), messages.headers.data(), messages.count, MSG_DONTWAIT | MSG_NOSIGNAL));
+  while (rc == -EINTR);
+  if (rc < 0) return failed(operation, rc);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rc); ++i) batch[i].moved = messages.headers[i].msg_len;
+  return end_batch(operation, rc);
 }
 
 // --- passed descriptors
 
 constexpr std::size_t most_passed = 253;  // the system's SCM_MAX_FD
-// Control messages of other kinds, for which options of the socket ask (SO_PASSCRED, SO_PASSSEC). Some of them come
-// before the descriptors. Without room of their own they would take the place of the descriptors.
-constexpr std::size_t room_of_others = 512;
+// For control messages of other kinds, which options of the socket request (SO_PASSCRED, SO_PASSSEC). Some precede the
+// descriptors. Without room for them they would take the room of the descriptors.
+constexpr std::size_t size_of_others = 512;
 
 struct passing_message {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_passed * sizeof(int)) + room_of_others> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(most_passed * sizeof(int)) + size_of_others> control{};
   iovec part;
   msghdr header{};
 
-  passing_message(void* bytes, std::size_t size, std::size_t descriptors, std::size_t others) noexcept
+  passing_message(void* bytes, std::size_t size, std::size_t descriptors, std::size_t extra_size) noexcept
       : part{bytes, size} {
     header.msg_iov = &part;
     header.msg_iovlen = 1;
     if (descriptors == 0) return;
     header.msg_control = control.data();
-    header.msg_controllen = CMSG_LEN(std::min(descriptors, most_passed) * sizeof(int)) + others;
+    header.msg_controllen = CMSG_LEN(std::min(descriptors, most_passed) * sizeof(int)) + extra_size;
   }
 };
 
-// The fds of a control message, each for `use`.
+// Calls `use` with each fd of a control message.
 template <class Use>
-void for_each_fd(const cmsghdr& in, Use use) noexcept {
-  const std::size_t count = (in.cmsg_len - CMSG_LEN(0)) / sizeof(int);
+void for_each_fd(const cmsghdr& control, Use use) noexcept {
+  const std::size_t count = (control.cmsg_len - CMSG_LEN(0)) / sizeof(int);
   for (std::size_t i = 0; i < count; ++i) {
     int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(&in) + i * sizeof fd, sizeof fd);
+    std::memcpy(&fd, CMSG_DATA(&control) + i * sizeof fd, sizeof fd);
     use(unique_fd(own_fd(fd)));
   }
 }
 
-// The system may have found room for more than were asked for. SCM_PIDFD brings a descriptor that nobody asked for
-// here.
-void take_passed(passing_message& from, passing& into) noexcept {
+// The system may have had room for more descriptors than `target` has. It may also add a pidfd of the sender
+// (SCM_PIDFD), which this function closes.
+void take_passed(passing_message& message, passing& target) noexcept {
   constexpr int scm_pidfd = 4;  // not in every C library
-  for (cmsghdr* one = CMSG_FIRSTHDR(&from.header); one; one = CMSG_NXTHDR(&from.header, one)) {
-    if (one->cmsg_level != SOL_SOCKET) continue;
-    if (one->cmsg_type == scm_pidfd) for_each_fd(*one, [](const unique_fd&) noexcept {});
-    if (one->cmsg_type != SCM_RIGHTS) continue;
-    for_each_fd(*one, [&](unique_fd passed) noexcept {
-      if (into.passed == into.count || !passed) into.cut = 1;
-      else into.room[into.passed++] = std::move(passed);
+  for (cmsghdr* control = CMSG_FIRSTHDR(&message.header); control; control = CMSG_NXTHDR(&message.header, control)) {
+    if (control->cmsg_level != SOL_SOCKET) continue;
+    if (control->cmsg_type == scm_pidfd) for_each_fd(*control, [](const unique_fd&) noexcept {});
+    if (control->cmsg_type != SCM_RIGHTS) continue;
+    for_each_fd(*control, [&](unique_fd passed) noexcept {
+      if (target.passed == target.count || !passed) target.cut = 1;
+      else target.room[target.passed++] = std::move(passed);
     });
   }
-  if (from.header.msg_flags & MSG_CTRUNC) into.cut = 1;
+  if (message.header.msg_flags & MSG_CTRUNC) target.cut = 1;
 }
 
-call_end receive_passing(open_descriptor& at, transfer& what) noexcept {
-  passing& all = *static_cast<passing*>(what.data);
-  passing_message into(all.bytes, std::min(what.size, most_bytes), all.count, room_of_others);
-  long got = 0;
-  do got = system_calls::value_or_error(::recvmsg(at.native_handle(), &into.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
-  while (got == -EINTR);
-  if (got < 0) return failed(what, got);
-  if (got == 0) at.record_end(stream_end::read);
-  take_passed(into, all);
-  what.done = static_cast<std::size_t>(got);
-  return ended(what, call_end::done);
+call_end receive_passing(open_descriptor& record, transfer& operation) noexcept {
+  passing& arguments = *static_cast<passing*>(operation.data);
+  passing_message message(arguments.bytes, std::min(operation.size, most_bytes), arguments.count, size_of_others);
+  long rc = 0;
+  do
+    rc = system_calls::value_or_error(
+        ::recvmsg(record.native_handle(), &message.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+  while (rc == -EINTR);
+  if (rc < 0) return failed(operation, rc);
+  if (rc == 0) record.record_end(stream_end::read);
+  take_passed(message, arguments);
+  operation.done = static_cast<std::size_t>(rc);
+  return ended(operation, call_end::done);
 }
 
-// The descriptors go with the first byte.
-call_end send_passing(const open_descriptor& at, transfer& what) noexcept {
-  const passing& all = *static_cast<const passing*>(what.data);
-  const std::size_t asked = std::min(what.size - what.done, most_bytes);
-  passing_message from(static_cast<char*>(all.bytes) + what.done, asked, what.done == 0 ? all.count : 0, 0);
-  if (cmsghdr* const one = CMSG_FIRSTHDR(&from.header)) {
-    one->cmsg_level = SOL_SOCKET;
-    one->cmsg_type = SCM_RIGHTS;
-    one->cmsg_len = CMSG_LEN(all.count * sizeof(int));
-    std::memcpy(CMSG_DATA(one), all.sent, all.count * sizeof(int));
+// The descriptors are sent with the first byte.
+call_end send_passing(const open_descriptor& record, transfer& operation) noexcept {
+  const passing& arguments = *static_cast<const passing*>(operation.data);
+  const std::size_t size = std::min(operation.size - operation.done, most_bytes);
+  passing_message message(static_cast<char*>(arguments.bytes) + operation.done, size,
+                          operation.done == 0 ? arguments.count : 0, 0);
+  if (cmsghdr* const control = CMSG_FIRSTHDR(&message.header)) {
+    control->cmsg_level = SOL_SOCKET;
+    control->cmsg_type = SCM_RIGHTS;
+    control->cmsg_len = CMSG_LEN(arguments.count * sizeof(int));
+    std::memcpy(CMSG_DATA(control), arguments.sent, arguments.count * sizeof(int));
   }
-  long put = 0;
-  do put = system_calls::value_or_error(::sendmsg(at.native_handle(), &from.header, MSG_DONTWAIT | MSG_NOSIGNAL));
-  while (put == -EINTR);
-  return put < 0 ? failed(what, put) : moved(at, what, static_cast<std::size_t>(put), asked);
+  long rc = 0;
+  do rc = system_calls::value_or_error(::sendmsg(record.native_handle(), &message.header, MSG_DONTWAIT | MSG_NOSIGNAL));
+  while (rc == -EINTR);
+  return rc < 0 ? failed(operation, rc) : record_progress(record, operation, static_cast<std::size_t>(rc), size);
 }
 
 }  // namespace
 
 kernel& kernel::instance() noexcept {
-  static constinit kernel one;
-  return one;
+  static constinit kernel backend_of_system;
+  return backend_of_system;
 }
 
-call_end kernel::carry_out(open_descriptor& at, transfer& operation) noexcept {
+call_end kernel::carry_out(open_descriptor& record, transfer& operation) noexcept {
   switch (operation.kind) {
-    case call_kind::read: return read(at, operation);
-    case call_kind::peek: return peek(at, operation);
-    case call_kind::write: return write(at, operation);
-    case call_kind::scatter: return scatter(at, operation);
-    case call_kind::gather: return gather(at, operation);
-    case call_kind::borrow: return lending::lend(at, operation, &read);
-    case call_kind::read_all: return continue_read_all(*this, at, operation);
-    case call_kind::discard: return lending::discard(at, operation, &read);
-    case call_kind::accept: return kernel_calls::accept(at, operation);
-    case call_kind::connect: return kernel_calls::connect(at, operation);
-    case call_kind::receive: return receive(at, operation);
-    case call_kind::send: return send(at, operation);
-    case call_kind::receive_passing: return receive_passing(at, operation);
-    case call_kind::send_passing: return send_passing(at, operation);
-    case call_kind::send_file: return send_part_of_file(at.native_handle(), operation);
-    case call_kind::child: return operation.fail(EOPNOTSUPP), call_end::done;  // of pidfds: child.cpp
-    case call_kind::look: return kernel_calls::poll_once(at, operation);
-    case call_kind::drain: return at.carry_out_drain(operation);
+    case call_kind::read: return read(record, operation);
+    case call_kind::peek: return peek(record, operation);
+    case call_kind::write: return write(record, operation);
+    case call_kind::scatter: return scatter(record, operation);
+    case call_kind::gather: return gather(record, operation);
+    case call_kind::borrow: return lending::lend(record, operation, &read);
+    case call_kind::read_all: return continue_read_all(*this, record, operation);
+    case call_kind::discard: return lending::discard(record, operation, &read);
+    case call_kind::accept: return kernel_calls::accept(record, operation);
+    case call_kind::connect: return kernel_calls::connect(record, operation);
+    case call_kind::receive: return receive(record, operation);
+    case call_kind::send: return send(record, operation);
+    case call_kind::receive_passing: return receive_passing(record, operation);
+    case call_kind::send_passing: return send_passing(record, operation);
+    case call_kind::send_file: return send_part_of_file(record.native_handle(), operation);
+    case call_kind::child:  // only pidfds have it: child.cpp
+      operation.fail(EOPNOTSUPP);
+      return call_end::done;
+    case call_kind::look: return kernel_calls::poll_once(record, operation);
+    case call_kind::drain: return record.carry_out_drain(operation);
   }
   __builtin_unreachable();
 }
 
-result<io_driver*> kernel::driver_here() noexcept { return epoll_driver::here(); }
+result<io_driver*> kernel::driver_here() noexcept { return epoll_driver::driver_here(); }
 
-void kernel::close(open_descriptor& gone) noexcept { ::close(gone.native_handle()); }
+void kernel::close(open_descriptor& record) noexcept { ::close(record.native_handle()); }
 
 }}}  // namespace hocket::detail

@@ -202,7 +202,7 @@ class signal_receivers final : public backend {
     return call_end::done;
   }
 
-  result<io_driver*> driver_here() noexcept override { return epoll_driver::here(); }
+  result<io_driver*> driver_here() noexcept override { return epoll_driver::driver_here(); }
 
   // After the last call of the set.
   void close(open_descriptor& record) noexcept override { release_receiver(receiver_of(record)); }

@@ -37,19 +37,19 @@ server_core::~server_core() = default;
 
 tcp::server_counts server_core::counts() const noexcept {
   // ORDER: relaxed, pairs with nothing: a number for people.
-  const auto read = [](const counter& one) noexcept { return one.load(std::memory_order_relaxed); };
+  const auto read = [](const counter& count) noexcept { return count.load(std::memory_order_relaxed); };
   return {read(accepted_), read(completed_), read(failed_), read(cancelled_), read(refused_)};
 }
 
 // --- opening
 
-// A task whose frame is there already, to be spawned: it begins also if there is no memory then.
-class made_task {
+// A task whose frame exists before it is spawned: it begins also if there is no memory then.
+class prepared_task {
  public:
-  explicit made_task(task<> body) noexcept : body_(std::move(body)) {}
-  made_task(made_task&&) noexcept = default;
-  made_task& operator=(made_task&&) = delete;
-  ~made_task() { std::move(body_).discard(); }
+  explicit prepared_task(task<> body) noexcept : body_(std::move(body)) {}
+  prepared_task(prepared_task&&) noexcept = default;
+  prepared_task& operator=(prepared_task&&) = delete;
+  ~prepared_task() { std::move(body_).discard(); }
   task<> operator()() noexcept { return std::move(body_); }
 
  private:
@@ -57,13 +57,16 @@ class made_task {
 };
 
 std::error_code server_core::open(listen_target target) {
-  if (const std::error_code error = open_listeners(std::move(target))) return listeners_.clear(), error;
+  if (const std::error_code error = open_listeners(std::move(target))) {
+    listeners_.clear();
+    return error;
+  }
   set_limit();
   spare_ = std::make_unique<spare_fd>();
   lingerer_ = std::make_unique<lingerer>(count_);
   lingerer_->begin();
   const spawn_options options{.name = "lingerer"};
-  made_task body(lingerer_->run());
+  prepared_task body(lingerer_->run());
   lingering_ = runtime_ ? spawn(*runtime_, options, std::move(body)) : spawn(*loop_, options, std::move(body));
   lists_ = std::make_unique<connection_list[]>(listeners_.size());
   acceptors_.reserve(listeners_.size());
@@ -85,30 +88,31 @@ void server_core::start_reaper(std::size_t index) {
   reapers_.push_back(spawn_at(index, {.name = "idle reaper"}, reap_idle(index)));
 }
 
-// It begins at the worker of that acceptor.
+// The task begins on the worker of that acceptor.
 join_handle<> server_core::spawn_at(std::size_t acceptor, const spawn_options& options, task<> task) {
-  made_task body(std::move(task));
+  prepared_task body(std::move(task));
   if (!runtime_) return spawn(*loop_, options, std::move(body));
   worker_at place(*runtime_, acceptor % runtime_->workers());
   return spawn(place, options, std::move(body));
 }
 
-static bool is_of_the_system(const tcp::listener& one) noexcept { return one.native_handle() >= 0; }
+static bool is_kernel_listener(const tcp::listener& listener) noexcept { return listener.native_handle() >= 0; }
 
 std::error_code server_core::open_listeners(listen_target target) {
   listeners_ = std::move(target.listeners);
-  if (listeners_.empty() || is_of_the_system(listeners_.front())) raise_descriptor_limit();
+  if (listeners_.empty() || is_kernel_listener(listeners_.front())) raise_descriptor_limit();
   if (listeners_.empty()) return bind_listeners(target.address);
   address_ = listeners_.front().local_address();
   return {};
 }
 
-// Binds a listener for each worker, if the system deals connections to several.
+// Binds a listener for each worker, if the system distributes connections to several listeners.
 //
-// The first one is bound without SO_REUSEPORT: so the address is taken, and no other server is there. Then it gets the
-// option, and the others can join it. A second server does the same, and fails at its first listener. The first one
-// must listen before it gets the option. Hazard: two servers may have bound the address, because SO_REUSEADDR lets them
-// until one listens; listen(2) looks for conflicts again, and would find none between two sockets that have the option.
+// The first listener is bound without SO_REUSEPORT. So the address is taken, and no other server has it. Then it gets
+// the option, and the other listeners can join it. A second server does the same, and fails at its first listener. The
+// first listener must listen before it gets the option. Hazard: two servers may have bound the address, because
+// SO_REUSEADDR permits it until one listens. listen(2) checks for conflicts again, but finds none between two sockets
+// with the option.
 std::error_code server_core::bind_listeners(const socket_address& address) {
   const bool shares = address.is_valid() && address.kind() != socket_address::family::unix_path;
   const std::size_t count = runtime_ && shares ? runtime_->workers() : 1;
@@ -128,7 +132,7 @@ std::error_code server_core::bind_listeners(const socket_address& address) {
 }
 
 void server_core::set_limit() noexcept {
-  const bool shares = options_.max_connections == 0 && is_of_the_system(listeners_.front());
+  const bool shares = options_.max_connections == 0 && is_kernel_listener(listeners_.front());
   count_.set_limits(options_.max_connections == 0 ? tcp::serve_options::unlimited : options_.max_connections,
                     shares ? &process_connections() : nullptr, process_connection_limit());
 }
@@ -147,8 +151,8 @@ static bool lacks_memory(std::error_code error) noexcept {
 
 // One coroutine, which allocates nothing: server_core.hpp.
 //
-// Without fds accept fails, whether a connection waits or not. So a connection is waited for, and accepted once more,
-// because there may be fds again. The wait fails if this worker has not waited before: its epoll takes fds, too.
+// Without free fds accept fails, whether a connection waits or not. So the acceptor waits for a connection, and accepts
+// again, because fds may be free then. The wait fails if this worker has not waited before: its epoll needs fds, too.
 task<> server_core::accept_at(std::size_t index) {
   tcp::listener& listener = listeners_[index];
   for (;;) {
@@ -195,7 +199,7 @@ task<> server_core::accept_at(std::size_t index) {
   listener.close();
 }
 
-// Before a permit is taken. True: an idle connection ends.
+// Call it before acquiring a permit. True: an idle connection ends.
 bool server_core::make_room(std::size_t acceptor) noexcept {
   if (!count_.is_scarce()) return false;
   if (lingerer_->end_oldest()) return true;
@@ -206,7 +210,7 @@ bool server_core::make_room(std::size_t acceptor) noexcept {
   return false;
 }
 
-// The reply was written. The connection lingers, so that it arrives.
+// The reply is written. The connection lingers, so that the reply arrives.
 void server_core::refuse(tcp::stream peer) noexcept {
   increment(refused_);
   descriptor_access::record_of(peer).belongs_to(lingerer_->number_of_refused());
@@ -221,7 +225,7 @@ void server_core::begin_one(std::size_t acceptor, tcp::stream peer, connection_p
   }
 }
 
-// What waits in the system's queue would be reset when the listener is closed.
+// Begins the connections in the system's queue. Otherwise the system resets them when the listener is closed.
 void server_core::serve_rest(std::size_t acceptor) noexcept {
   for (;;) {
     connection_permits permits;
@@ -234,7 +238,7 @@ void server_core::serve_rest(std::size_t acceptor) noexcept {
 
 // --- idle connections
 
-// Allocates nothing, as an acceptor.
+// Allocates nothing, like an acceptor.
 task<> server_core::reap_idle(std::size_t acceptor) {
   connection_list& connections = lists_[acceptor];
   while (!connections.is_closed()) {
@@ -251,7 +255,7 @@ task<> server_core::reap_idle(std::size_t acceptor) {
 
 void server_core::notice_once_a_second(std::error_code error) noexcept try {
   const std::int64_t present = std::chrono::duration_cast<std::chrono::seconds>(time_here().time_since_epoch()).count();
-  // ORDER: relaxed, pairs with nothing: of several acceptors one tells.
+  // ORDER: relaxed, pairs with nothing: the exchange lets one acceptor write the notice.
   std::int64_t last = noticed_.load(std::memory_order_relaxed);
   // ORDER: relaxed, as above. An acceptor that was delayed must not set the second back.
   if (present <= last || !noticed_.compare_exchange_strong(last, present, std::memory_order_relaxed)) return;
@@ -270,7 +274,7 @@ namespace tcp {
 server::server(std::unique_ptr<detail::server_core> core) noexcept : core_(std::move(core)) {}
 server::server(server&&) noexcept = default;
 server& server::operator=(server&& other) noexcept {
-  server gone(std::move(*this));
+  server previous(std::move(*this));
   core_ = std::move(other.core_);
   return *this;
 }
