@@ -56,6 +56,7 @@
 #pragma once
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/atomic.hpp>
+#include <hocket/core/stop.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
@@ -64,6 +65,10 @@ enum class claim_state : std::uint8_t { idle, armed, reserved, granted, timed_ou
 
 // The end of a wait. `none`: it has not ended.
 enum class wait_end : std::uint8_t { none, granted = 3, timed_out, cancelled, killed };
+// The end of a wait by a stop.
+constexpr wait_end end_of(stop_level level) noexcept {
+  return level == stop_level::kill ? wait_end::killed : wait_end::cancelled;
+}
 
 constexpr claim_state state_of(wait_end cause) noexcept { return static_cast<claim_state>(cause); }
 static_assert(state_of(wait_end::granted) == claim_state::granted && state_of(wait_end::killed) == claim_state::killed);

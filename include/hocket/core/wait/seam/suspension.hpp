@@ -64,11 +64,6 @@ struct wait_room;
 
 namespace detail {
 
-// The end of a wait by a stop.
-constexpr wait_end end_of(stop_level level) noexcept {
-  return level == stop_level::kill ? wait_end::killed : wait_end::cancelled;
-}
-
 // The options of a wait that has none of its own.
 struct no_options {
   no_options(call_site place = {}) noexcept : at(place) {}
