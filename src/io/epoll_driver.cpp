@@ -78,11 +78,11 @@ result<io_driver*> epoll_driver::driver_here() noexcept {
 result<fd_watch*> epoll_driver::watch_here() noexcept {
   const result<epoll_driver*> found = detail::driver_here(kind());
   if (!found) return failure(found.error());
-  return (*found)->watch();
+  return (*found)->own_watch();
 }
 
 // Owner only.
-result<fd_watch*> epoll_driver::watch() noexcept {
+result<fd_watch*> epoll_driver::own_watch() noexcept {
   if (fd_watch* const existing = existing_watch()) return existing;
   const int epoll = own_fd(::epoll_create1(EPOLL_CLOEXEC));
   if (epoll < 0) return failure(std::error_code(errno, std::system_category()));

@@ -58,9 +58,9 @@ class epoll_driver final : public io_driver {
   void stop_watching(open_descriptor& record) noexcept override;
   void ring() noexcept override;
 
-  result<fd_watch*> watch() noexcept;
+  result<fd_watch*> own_watch() noexcept;
   fd_watch* existing_watch() const noexcept {
-    // ORDER: acquire, pairs with the store in watch(): an assistant reads a complete watch.
+    // ORDER: acquire, pairs with the store in own_watch(): an assistant reads a complete watch.
     return watch_.load(std::memory_order_acquire);
   }
   void await_events(const timespec* limit) noexcept;

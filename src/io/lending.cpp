@@ -92,7 +92,7 @@ void count([[maybe_unused]] lent_block& lent, [[maybe_unused]] open_descriptor& 
 }
 
 // A read moved nothing. An idle read ends, if its connection is to end when idle.
-call_end end_empty_read(open_descriptor& record, transfer& operation, call_end cause) noexcept {
+call_end end_of(open_descriptor& record, transfer& operation, call_end cause) noexcept {
   if (cause != call_end::blocks || operation.idle == 0 || !record.ends_when_idle()) return cause;
   record.record_end(stream_end::idle);
   operation.ended = true;
@@ -113,7 +113,7 @@ call_end lend(open_descriptor& record, transfer& operation, read_call read) noex
   operation.data = nullptr;
   if (operation.done == 0) {
     return_large(block);
-    return end_empty_read(record, operation, cause);
+    return end_of(record, operation, cause);
   }
   lent_block& lent = shrink_to_fit(*block, operation.done);
   count(lent, record);

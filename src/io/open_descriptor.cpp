@@ -26,9 +26,9 @@ void open_descriptor::save_count(const transfer& failed) noexcept {
   drop();
 }
 
-// While it is used, no other descriptor comes in its place.
+// While the descriptor is in use, no other descriptor takes its place.
 void open_descriptor::end_when_idle(std::uint64_t family) noexcept {
-  // ORDER: relaxed, pairs with nothing: looked at again below.
+  // ORDER: relaxed, pairs with nothing: a hint, read again below.
   if (family_.load(std::memory_order_relaxed) != family || !try_use()) return;
   // ORDER: relaxed, ordered by the acquire in try_use().
   if (family_.load(std::memory_order_relaxed) == family) {

@@ -62,11 +62,10 @@ class wait_graph {
   // The circles, the coroutines that wait for a member of one, and the coroutines that wait for an absent holder.
   // Writes nothing if there are none.
   void write_deadlocks(text_writer& out) const noexcept;
-  // The circles as notices, one for each arrow; `whose` ends, a "loop" or a "runtime" of that name.
+  // Writes a notice for each arrow of the circles. `owner_kind` is "loop" or "runtime", and `name` its name.
   void notice_circles(const char* owner_kind, const char* name) const noexcept;
 
  private:
-  // `goes_on`: has no arrow, or none that leads to a circle; also of members of which nothing is known.
   // `unblocked`: has no arrow, or no arrow that leads to a circle; also for members added by add_unknown().
   enum class fate : std::uint32_t { unknown, visiting, unblocked, on_a_circle, waits_for_a_circle, waits_for_absent };
   static constexpr std::uint32_t none = ~std::uint32_t{0};
