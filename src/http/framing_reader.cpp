@@ -56,15 +56,15 @@ struct codings {
   bool has_others = false;
 };
 
-refusal read_coding(std::string_view element, codings& seen) noexcept {
+refusal read_coding(std::string_view element, codings& found) noexcept {
   const auto [name, parameters] = split_parameters(element);
   if (!is_token(name)) return bad_framing("RFC 9112, 6.1");
-  seen.is_chunked_last = equals_ignore_case(name, "chunked");
-  if (!seen.is_chunked_last) {
-    seen.has_others = true;
+  found.is_chunked_last = equals_ignore_case(name, "chunked");
+  if (!found.is_chunked_last) {
+    found.has_others = true;
     return {};
   }
-  if (element.size() != name.size() || ++seen.chunked > 1) return bad_framing("RFC 9112, 7.1");
+  if (element.size() != name.size() || ++found.chunked > 1) return bad_framing("RFC 9112, 7.1");
   return {};
 }
 
@@ -72,17 +72,17 @@ refusal read_transfer_encoding(const request_head& head, framing& body) noexcept
   if (!head.fields().has(known_field::transfer_encoding)) return {};
   if (head.fields().has(known_field::content_length)) return bad_framing("RFC 9112, 6.3");
   if (head.minor_version() == 0) return bad_framing("RFC 9112, 6.1");
-  codings seen;
+  codings found;
   const refusal error =
-      for_each_line(head.fields(), known_field::transfer_encoding, [&seen](std::string_view value) noexcept {
+      for_each_line(head.fields(), known_field::transfer_encoding, [&found](std::string_view value) noexcept {
         list_reader elements(value);
         for (std::string_view element; elements.next(element);)
-          if (const refusal bad = read_coding(element, seen); bad.is_set()) return bad;
+          if (const refusal bad = read_coding(element, found); bad.is_set()) return bad;
         return elements.is_malformed() || elements.has_empty_elements() ? bad_framing("RFC 9112, 6.1") : refusal{};
       });
   if (error.is_set()) return error;
-  if (!seen.is_chunked_last) return bad_framing("RFC 9112, 6.3");
-  if (seen.has_others) return {status::not_implemented, "RFC 9112, 6.1"};
+  if (!found.is_chunked_last) return bad_framing("RFC 9112, 6.3");
+  if (found.has_others) return {status::not_implemented, "RFC 9112, 6.1"};
   body.kind = framing::body_kind::chunked;
   return {};
 }

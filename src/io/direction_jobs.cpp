@@ -17,25 +17,25 @@ watch_outcome direction::watch(readiness_job& job) noexcept {
 
 watch_outcome direction::link(readiness_job& job) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   do {
-    if (is_linked(seen)) return watch_outcome::occupied;
-    if (state_of(seen) == ready) return watch_outcome::ready;
-    if (state_of(seen) == closed || (seen & closing) != 0) return watch_outcome::closed;
-    if (state_of(seen) == busy) return watch_outcome::busy;
+    if (is_linked(expected)) return watch_outcome::occupied;
+    if (state_of(expected) == ready) return watch_outcome::ready;
+    if (state_of(expected) == closed || (expected & closing) != 0) return watch_outcome::closed;
+    if (state_of(expected) == busy) return watch_outcome::busy;
     // ORDER: acq_rel, release pairs with the exchange in take_job(): the party of the edge sees the job; acquire
     // pairs with that in in_use(): is_attached() comes after it.
-  } while (!word_.compare_exchange_weak(seen, word_of(job), std::memory_order_acq_rel, std::memory_order_relaxed));
+  } while (!word_.compare_exchange_weak(expected, word_of(job), std::memory_order_acq_rel, std::memory_order_relaxed));
   return watch_outcome::linked;
 }
 
 bool direction::unwatch(readiness_job& job) noexcept {
   // ORDER: relaxed, pairs with nothing: the caller has linked the job.
-  word seen = word_.load(std::memory_order_relaxed);
-  while ((seen & ~line) == word_of(job)) {
-    const bool has_line = (seen & line) != 0;
+  word expected = word_.load(std::memory_order_relaxed);
+  while ((expected & ~line) == word_of(job)) {
+    const bool has_line = (expected & line) != 0;
     // ORDER: relaxed, pairs with nothing: the job is of this thread, and the mutex guards the line.
-    if (!word_.compare_exchange_weak(seen, has_line ? busy | line : idle, std::memory_order_relaxed,
+    if (!word_.compare_exchange_weak(expected, has_line ? busy | line : idle, std::memory_order_relaxed,
                                      std::memory_order_relaxed))
       continue;
     if (has_line) leave(false);
@@ -44,15 +44,15 @@ bool direction::unwatch(readiness_job& job) noexcept {
   return false;
 }
 
-// For edge(): `seen` is the word with a job. False: the word has changed, and `seen` is the present one.
-bool direction::take_job(word& seen) noexcept {
-  const bool has_line = (seen & line) != 0;
+// For edge(): `expected` is the word with a job. False: the word has changed, and `expected` is the present one.
+bool direction::take_job(word& expected) noexcept {
+  const bool has_line = (expected & line) != 0;
   // ORDER: acq_rel, acquire pairs with the exchange in link(): the job is visible; release pairs with the acquires of
   // the party that takes the word next, as in edge().
-  if (!word_.compare_exchange_strong(seen, has_line ? busy | line : ready, std::memory_order_acq_rel,
+  if (!word_.compare_exchange_strong(expected, has_line ? busy | line : ready, std::memory_order_acq_rel,
                                      std::memory_order_relaxed))
     return false;
-  notify(job_of(seen));
+  notify(job_of(expected));
   if (has_line) leave(false);
   return true;
 }

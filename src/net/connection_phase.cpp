@@ -21,11 +21,11 @@ bool phased_connection::set_phase(time_point deadline, bool is_rated) noexcept {
   const word phase =
       (word{units(deadline + std::chrono::nanoseconds(1 << unit_bits))} << first_bit) | (is_rated ? rated : 0);
   // ORDER: relaxed, pairs with nothing, twice: the word is all that both parties share; the mutex orders the list.
-  word seen = word_.load(std::memory_order_relaxed);
-  while (!word_.compare_exchange_weak(seen, (seen & ~(deadline_mask | rated)) | phase | listed,
+  word expected = word_.load(std::memory_order_relaxed);
+  while (!word_.compare_exchange_weak(expected, (expected & ~(deadline_mask | rated)) | phase | listed,
                                       std::memory_order_relaxed, std::memory_order_relaxed))
     continue;
-  return (seen & listed) == 0;
+  return (expected & listed) == 0;
 }
 
 void phased_connection::end_phase() noexcept {
@@ -47,16 +47,16 @@ bool phased_connection::is_late(time_point present) const noexcept {
 
 phased_connection::verdict phased_connection::check(time_point present) noexcept {
   // ORDER: relaxed, pairs with nothing: as in set_phase().
-  word seen = word_.load(std::memory_order_relaxed);
-  while (deadline_of(seen) == 0) {
+  word expected = word_.load(std::memory_order_relaxed);
+  while (deadline_of(expected) == 0) {
     // ORDER: relaxed, as above.
-    if (word_.compare_exchange_weak(seen, seen & ~listed, std::memory_order_relaxed, std::memory_order_relaxed))
+    if (word_.compare_exchange_weak(expected, expected & ~listed, std::memory_order_relaxed, std::memory_order_relaxed))
       return verdict::no_phase;
   }
-  if (has_passed(deadline_of(seen), present)) return verdict::late;
-  if ((seen & rated) == 0 || ++seconds_ < seconds_of_rate) return verdict::in_time;
-  const std::uint32_t moved = moved_of(seen) - moved_before_;
-  moved_before_ = moved_of(seen);
+  if (has_passed(deadline_of(expected), present)) return verdict::late;
+  if ((expected & rated) == 0 || ++seconds_ < seconds_of_rate) return verdict::in_time;
+  const std::uint32_t moved = moved_of(expected) - moved_before_;
+  moved_before_ = moved_of(expected);
   seconds_ = 0;
   if (moved >= min_rate * seconds_of_rate) return verdict::in_time;
   // ORDER: relaxed, pairs with nothing: notify() orders it before the run.
