@@ -6,7 +6,6 @@
 #include "support/kernel_copies.hpp"
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <csignal>
@@ -39,14 +38,14 @@ struct stall_report {
   static constexpr std::size_t most = 64;
   std::array<const void*, most> frames{}, awaiters{};
   std::size_t frame_count = 0, awaiter_count = 0;
-  std::atomic<int> reports{0};
+  int reports = 0;
 
   void take(const hocket::stall& details) noexcept {
     frame_count = details.frames.size();
     awaiter_count = details.awaiters.size();
     for (std::size_t i = 0; i < frame_count; ++i) frames[i] = details.frames[i];
     for (std::size_t i = 0; i < awaiter_count; ++i) awaiters[i] = details.awaiters[i];
-    ++reports;
+    __atomic_fetch_add(&reports, 1, __ATOMIC_RELEASE);
   }
   // The functions of the frames, innermost first.
   std::vector<const void*> functions() const {
@@ -71,8 +70,12 @@ inline bool is_chain(std::vector<const void*> ours, std::vector<const void*> exp
 // The report of the present test; its coroutines return when there is one.
 inline stall_report* current_report = nullptr;
 inline void take_report(const hocket::stall& details) noexcept { current_report->take(details); }
+// Calls no function at -O0 either (std::atomic's load is one there): the interrupted function is the one that waits.
+[[gnu::always_inline]] inline bool is_reported() {
+  return __atomic_load_n(&current_report->reports, __ATOMIC_ACQUIRE) != 0;
+}
 [[gnu::noinline]] inline void hold_until_reported() {
-  while (current_report->reports.load(std::memory_order_acquire) == 0) asm volatile("" ::: "memory");
+  while (!is_reported()) asm volatile("" ::: "memory");
   asm volatile("");
 }
 

@@ -8,6 +8,7 @@
 #include "unit/runtime/stall_report.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <pthread.h>
@@ -32,7 +33,7 @@ const void *leaf_function = nullptr, *middle_function = nullptr, *root_function 
   static volatile std::uintptr_t zero = 0;
   std::uintptr_t a = zero, b = zero, c = zero, d = zero, e = zero, f = zero, g = zero, h = zero, i = zero, j = zero,
                  k = zero, l = zero, m = zero;
-  while (current_report->reports.load(std::memory_order_acquire) == 0)
+  while (!is_reported())
     asm volatile(""
                  : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(e), "+r"(f), "+r"(g), "+r"(h), "+r"(i), "+r"(j), "+r"(k),
                    "+r"(l), "+r"(m)::"memory");
