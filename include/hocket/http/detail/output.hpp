@@ -4,7 +4,7 @@
 // allocates nothing after its thread has warmed up. A larger answer moves the bytes into a block of twice the size.
 // clear() keeps the first block and frees a larger one.
 //
-// Access: the connection's coroutine.
+// Access: the connection's job or coroutine, whichever has the connection.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
@@ -37,6 +37,12 @@ class output {
     if (text.empty()) return;
     std::memcpy(prepare(text.size()), text.data(), text.size());
     commit(text.size());
+  }
+  // Drops the first `count` bytes.
+  void drop(std::size_t count) noexcept {
+    if (count == 0) return;
+    size_ -= count;
+    std::memmove(data_, data_ + count, size_);
   }
   // Drops the bytes behind the first `count` bytes.
   void truncate(std::size_t count) noexcept { size_ = count; }

@@ -103,6 +103,8 @@ inline constexpr std::uint32_t peer_end = 4;   // the peer may have shut down or
 inline constexpr std::uint32_t requested = 8;  // by another party of the program
 inline constexpr std::uint32_t stopped = 16;   // the same: the connection is to end now
 inline constexpr std::uint32_t late = 32;      // the same: a deadline has passed
+inline constexpr std::uint32_t returned = 64;  // a coroutine gives back what the job has lent to it
+inline constexpr std::uint32_t handover = 128;  // a coroutine asks the job to release what it watches
 }  // namespace job_reason
 
 // The answer of direction::watch().
