@@ -71,7 +71,8 @@ void connection_job::serve(std::uint32_t reasons) {
     result<borrowed_bytes> bytes = read.take();
     // A peer that is silent, or resets the connection, is no failure.
     if (!bytes || bytes->empty()) return end();
-    if (std::exchange(is_new_, false)) end_phase();
+    if (stage_ == stage::silent) end_phase();
+    stage_ = stage::served;
     auto& part = static_cast<server_part&>(server());
     active_ = std::make_unique<active_connection>(part.home(), *this, std::move(*bytes), proxied());
     if (!answer()) return;
@@ -81,8 +82,14 @@ void connection_job::serve(std::uint32_t reasons) {
 
 // True: the run ends. False: bytes have arrived.
 bool connection_job::wait_for_request(std::uint32_t reasons) noexcept {
-  if (is_new_ && (reasons & job_reason::late) != 0 && is_late()) return end(), true;
-  if (is_new_ && !std::exchange(has_begun_, true)) begin_phase(home().options.limits.first_byte);
+  if (stage_ == stage::silent && (reasons & job_reason::late) != 0 && is_late()) {
+    end();
+    return true;
+  }
+  if (stage_ == stage::accepted) {
+    begin_phase(home().options.limits.first_byte);
+    stage_ = stage::silent;
+  }
   return wait_idle();
 }
 
@@ -143,7 +150,8 @@ void connection_job::release() noexcept {
 // The coroutine has ended. True: the connection is idle.
 bool connection_job::take_back() {
   const std::unique_ptr<active_connection> ended = std::move(active_);
-  const watch_state watch = std::exchange(watch_, watch_state::none);
+  const watch_state watch = watch_;
+  watch_ = watch_state::none;
   if (watch == watch_state::half_closed) end_phase();
   if (ended->error()) std::rethrow_exception(ended->error());
   switch (ended->end()) {

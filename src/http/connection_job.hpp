@@ -55,6 +55,8 @@ class connection_job : public hocket::detail::job_connection {
 
  private:
   using step = active_connection::step;
+  // Accepted; no byte has arrived, and the phase has begun; bytes have arrived.
+  enum class stage : std::uint8_t { accepted, silent, served };
   enum class watch_state : std::uint8_t { none, half_closed, gone, releasing, released };
   // Reads in one run.
   static constexpr int max_rounds = 16;
@@ -72,11 +74,12 @@ class connection_job : public hocket::detail::job_connection {
   bool take_back();
   const site& home() noexcept;
 
+  stage stage_ : 2 = stage::accepted;
+  watch_state watch_ : 3 = watch_state::none;
   std::unique_ptr<active_connection> active_;
-  bool has_begun_ = false;
-  bool is_new_ = true;
-  watch_state watch_ = watch_state::none;
 };
+
+static_assert(sizeof(connection_job) <= 160 || sizeof(void*) != 8);
 
 // Of a trusted proxy that sends a header of the PROXY protocol.
 class proxied_connection_job final : public connection_job {

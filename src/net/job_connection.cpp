@@ -1,5 +1,4 @@
 #include <hocket/core/executor.hpp>
-#include <hocket/core/frame_memory.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/net/seam/job_connection.hpp>
 
@@ -15,9 +14,6 @@ job_connection::job_connection(server_core::connection&& accepted)
 }
 
 job_connection::~job_connection() = default;
-
-void* job_connection::operator new(std::size_t bytes) { return allocate_frame(bytes); }
-void job_connection::operator delete(void* memory, std::size_t bytes) noexcept { release_frame(memory, bytes); }
 
 void job_connection::start(job_connection& created) {
   if (created.server().connections_scope().enroll(1)) {
@@ -45,7 +41,7 @@ readiness_job& job_of(phased_connection& job) noexcept { return static_cast<job_
 // False: it is destroyed.
 bool job_connection::run(std::uint32_t reasons) noexcept {
   this_thread().ctx = &server().connections_scope().parent_context();
-  linked_ &= static_cast<std::uint8_t>(~reasons);
+  set_linked(linked_ & ~reasons);
   if (is_idle_) descriptor_access::record_of(peer).set_idle_since(0);
   is_idle_ = false;
   const bool is_back = (reasons & job_reason::returned) != 0;
@@ -77,7 +73,7 @@ std::optional<peer_end> job_connection::watch_peer() noexcept {
     if ((linked_ & job_reason::peer_end) != 0) return std::nullopt;
     const watch_outcome outcome = descriptor_access::record_of(peer).peer.watch(*this);
     if (outcome == watch_outcome::ready) continue;
-    if (outcome == watch_outcome::linked) linked_ |= job_reason::peer_end;
+    if (outcome == watch_outcome::linked) set_linked(linked_ | job_reason::peer_end);
     if (outcome == watch_outcome::busy) notify(job_reason::requested);
     return std::nullopt;
   }
@@ -86,7 +82,7 @@ std::optional<peer_end> job_connection::watch_peer() noexcept {
 bool job_connection::wait(direction& awaited, std::uint32_t reason) noexcept {
   if ((linked_ & reason) != 0) return true;
   switch (awaited.watch(*this)) {
-    case watch_outcome::linked: linked_ |= static_cast<std::uint8_t>(reason); return true;
+    case watch_outcome::linked: set_linked(linked_ | reason); return true;
     case watch_outcome::ready: return false;
     case watch_outcome::busy: notify(job_reason::requested); return true;
     case watch_outcome::occupied: end(std::make_error_code(std::errc::device_or_resource_busy)); return true;
@@ -119,7 +115,7 @@ void job_connection::end_thrown() noexcept {
 }
 
 void job_connection::unwatch(direction& watched, std::uint32_t reason) noexcept {
-  if ((linked_ & reason) != 0 && watched.unwatch(*this)) linked_ &= static_cast<std::uint8_t>(~reason);
+  if ((linked_ & reason) != 0 && watched.unwatch(*this)) set_linked(linked_ & ~reason);
 }
 
 // A direction that does not release the job notifies it: a run follows.

@@ -14,7 +14,8 @@
 //   };
 //   void begin(connection accepted) override { job_connection::start(*new echo(std::move(accepted))); }
 //
-// Its memory is the object alone: no frame, no storage of a wait. Its runs are on the executor on which it was created,
+// Its memory is the object alone: no frame, no storage of a wait. It comes from the heap, because the classes of frame
+// memory are wide, and connections are many. Its runs are on the executor on which it was created,
 // one at a time.
 //
 // # States
@@ -64,6 +65,7 @@
 //
 // notify(), give_back(), ask_handover(): any thread. All else: a run.
 #pragma once
+#include <hocket/base/memory_source.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
 #include <hocket/net/detail/connection_phase.hpp>
 #include <hocket/net/detail/server_core.hpp>
@@ -71,7 +73,10 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-class job_connection : public readiness_job, public server_core::connection, public phased_connection {
+class job_connection : public readiness_job,
+                       public server_core::connection,
+                       public phased_connection,
+                       public from_memory_source {
  public:
   // By server_core::begin(). Throws std::bad_alloc in conforming mode.
   explicit job_connection(server_core::connection&& accepted);
@@ -80,9 +85,6 @@ class job_connection : public readiness_job, public server_core::connection, pub
 
   // The first run is posted. Throws std::bad_alloc, if the server accepts nothing more: then it is destroyed.
   static void start(job_connection& created);
-
-  static void* operator new(std::size_t bytes);
-  static void operator delete(void* memory, std::size_t bytes) noexcept;
 
   // By the coroutine that has the connection.
   void give_back() noexcept { notify(job_reason::returned); }
@@ -137,8 +139,11 @@ class job_connection : public readiness_job, public server_core::connection, pub
   void unwatch(direction& watched, std::uint32_t reason) noexcept;
   bool has_ended() noexcept;
   void leave() noexcept;
+  static constexpr std::uint32_t directions = job_reason::readable | job_reason::writable | job_reason::peer_end;
+  void set_linked(std::uint32_t reasons) noexcept { linked_ = reasons & directions; }
 
-  std::uint8_t linked_ = 0;  // reasons: of the directions that may hold the job
+  // In one byte: the next one is for the members of a derived class.
+  std::uint8_t linked_ : 3 = 0;  // reasons: of the directions that may hold the job
   bool is_ending_ : 1 = false;
   bool is_idle_ : 1 = false;
   bool is_lent_ : 1 = false;
