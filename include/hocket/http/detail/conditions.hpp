@@ -37,7 +37,7 @@ enum class condition_outcome : std::uint8_t { proceed, not_modified, preconditio
 condition_outcome evaluate_conditions(const condition_fields& fields, const validators& current, bool is_read,
                                       std::int64_t now) noexcept;
 
-// Whether If-Range lets the server apply a Range: its validator is that of the current file, or the field is absent.
+// Whether If-Range lets the server apply a Range: the current file has the validator, or the field is absent.
 // `if_range` is the value of the field, an entity tag or a date. A date counts only if the file is at least two seconds
 // older than `now`. A newer date is not a strong validator, because a file may change twice in one second (8.8.2.2).
 bool if_range_holds(std::optional<std::string_view> if_range, const validators& current, std::int64_t now) noexcept;
