@@ -29,9 +29,10 @@
 //
 // # Alone
 //
-// If the last searcher has found work and all other workers sleep, it need not wake one in vain. Work that was pushed
-// during its search came from other threads, in the order of all seq_cst operations. So after one full fence it checks
-// the queues, and wakes a worker only if there is more. An idle pool thus wakes one worker for one post, not two.
+// If the last searcher has found work and all other workers sleep, a wake may be in vain. Work that was pushed during
+// the search came from other threads, in the order of all seq_cst operations. So after one full fence the searcher
+// checks the queues, and wakes a worker only if there is more work. An idle pool thus wakes one worker for one post,
+// not two.
 //
 // # The watch
 //
@@ -42,7 +43,8 @@
 //
 //   armed --all slept for a period: rests()--> resting --a sleep ends: end_sleep() gives `must_arm`--> armed
 //
-// The stall detector (stall_detector.hpp) rests by the same rule, with a period of its own. Each of the two is a bit.
+// The stall detector (stall_detector.hpp) rests by the same rule, with a period of its own. Each of the two observers
+// is a bit.
 //
 // # Cost
 //
@@ -66,7 +68,7 @@ class idle_workers {
   // Whether notify() would wake a worker: some worker sleeps, and none searches.
   const atomic<bool>& can_wake() const noexcept { return can_wake_; }
 
-  // By a busy worker. Returns whether it is searching now.
+  // By a busy worker. Returns whether the worker is searching now.
   [[nodiscard]] bool begin_search() noexcept;
   // By a searching worker that found work: the worker is busy now.
   struct search_end {

@@ -1,5 +1,5 @@
-// The part of a pool that its workers share to find work and to be woken for it. The model checker runs it, too
-// (tests/model), so it depends neither on the lives of coroutines nor on timers or the runtime.
+// The part of a pool that its workers share: injected work, and the wake of sleepers. The model checker runs this part,
+// too (tests/model), so it depends neither on the lives of coroutines nor on timers or the runtime.
 //
 // Access. injected, idle, watch_epoch: any thread. cores: constant once the first worker runs. posting: any thread;
 // read by the destructor of the runtime.

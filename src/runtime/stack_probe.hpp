@@ -19,7 +19,7 @@
 // # Protocol
 //
 //   the stall detector                                the worker, in the handler
-//   1. the word becomes `requested`, with a number    1. if the word has this number and is `requested`, it becomes
+//   1. the word becomes `requested`, with a number    1. if the word is `requested` with this number, the word becomes
 //   2. sends the signal with that number                 `copying`; else the handler returns
 //   3. waits for `copied`, at most for `patience`     2. if the worker is still in the turn and the context of the
 //   4. if that time is over: `requested` becomes         stall, the handler copies

@@ -9,7 +9,7 @@
 // (context::coroutine_of()), and the detector searches the registries for the resulting address, under their locks. A
 // coroutine found there cannot end during the search.
 //
-// # Its stack
+// # The stack of the coroutine
 //
 // If the options name a signal, the detector sends the signal to the worker before the report. The handler copies the
 // stack (stack_probe.hpp).

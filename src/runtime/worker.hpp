@@ -1,6 +1,7 @@
 // A worker of a runtime: an event loop on a thread of its own, which takes work from the pool and from other workers.
 //
-// Its queues, the search for work and the sleep: worker_core.hpp. The states of workers: idle_workers.hpp.
+// worker_core.hpp has the queues of a worker, the search for work and the sleep. idle_workers.hpp has the states of
+// workers.
 //
 // # The worker's loop
 //

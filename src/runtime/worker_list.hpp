@@ -23,8 +23,8 @@ struct worker_list : worker_pool {
     const executor_binding& binding = this_thread().binding;
     return binding.pool == &home ? static_cast<worker*>(binding.running_on) : nullptr;
   }
-  // Whether this thread works for a coroutine of the runtime, as a worker or in a blocking call: it must not wait for
-  // the coroutines.
+  // Whether this thread works for a coroutine of the runtime, as a worker or in a blocking call. Such a thread must
+  // not wait for the coroutines.
   bool is_inside() const noexcept;
 
   // Calls visit(coroutine) for the coroutine of the context `running` of another thread. The coroutine does not end

@@ -2,7 +2,7 @@
 //
 // A caller cannot repair its own misuse (resuming a finished coroutine, yielding from outside), so hocket does not
 // report misuse as a result. `fatal` passes a message and a remedy to the fatal handler, then aborts. The default
-// handler writes one line to standard error. It allocates nothing and takes no lock.
+// handler writes one line to standard error, allocates nothing and takes no lock.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <source_location>

@@ -35,8 +35,8 @@
 // slot holds the bytes of its last item until the next item is stored, and a frame holds the bytes of locals out of
 // scope.
 //
-// Cost. Without a source: none on the hot paths. With a source: each frame is an allocation of the source, where it
-// would be a few instructions.
+// Cost. Without a source: none on the hot paths. With a source: each frame is an allocation of the source, instead of
+// a few instructions.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>

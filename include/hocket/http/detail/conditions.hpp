@@ -47,8 +47,8 @@ bool if_range_holds(std::optional<std::string_view> if_range, const validators& 
 enum class tag_comparison : std::uint8_t { strong, weak };
 bool has_tag(std::string_view list, std::string_view tag, tag_comparison comparison) noexcept;
 
-// The entity tag of a file: time of the last change in nanoseconds, size and encoding. It is strong: two states of a
-// file with equal tags differ only if the file was written twice within the precision of the file system's clock.
+// The entity tag of a file: time of the last change in nanoseconds, size and encoding. The tag is strong: two states of
+// a file with equal tags differ only if the file was written twice within the precision of the file system's clock.
 class entity_tag {
  public:
   static constexpr std::size_t max_encoding = 4;

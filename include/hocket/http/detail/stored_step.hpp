@@ -100,9 +100,9 @@ struct fiber_result {
   std::exception_ptr error;
 };
 
-// The fiber is a child of a scope: it has the stop and the deadline of the connection's coroutine. The task waits for
-// the end of the fiber in any case, also if the coroutine is cancelled or killed, because the fiber uses the request.
-// The fiber leaves its exception to the task: nothing else would receive it.
+// The fiber is a child of a scope, so it has the stop and the deadline of the connection's coroutine. The task waits
+// for the end of the fiber in any case, also if the coroutine is cancelled or killed, because the fiber uses the
+// request. The fiber leaves its exception to the task: nothing else would receive it.
 template <class Step, class Function>
 class fiber_step;
 template <class T, class... P, class Function>
