@@ -3,8 +3,7 @@
 // # Arrows
 //
 // An arrow leads from a waiting coroutine to the coroutine that can end its wait: the holder of the awaited mutex, or
-// the joined coroutine (wait_source::holder()). Each coroutine has at most one arrow. A coroutine has no
-// arrow if
+// the joined coroutine (wait_source::holder()). Each coroutine has at most one arrow. None leads from a coroutine if
 //
 // - its wait is not decided yet and can end in another way: the wait has a deadline, or several sources (select);
 // - the coroutine runs an eager body, which waits for something else.
