@@ -71,14 +71,14 @@ active_connection::step active_connection::advance() {
 }
 
 active_connection::step active_connection::refuse_head(std::error_code error) {
-  begun_ = time_here();
+  if (site_.options.access_log) begun_ = time_here();
   refusal_ = error;
   request_.emplace(*this, nullptr);
   return step::exchange;
 }
 
 void active_connection::begin_request() {
-  begun_ = time_here();
+  if (site_.options.access_log) begun_ = time_here();
   head_deadline_ = time_point::max();
   request_.emplace(*this, head_.get());
   in_.consume(head_->size());

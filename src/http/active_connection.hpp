@@ -215,7 +215,7 @@ class active_connection final : public request_origin {
   std::unique_ptr<response> pending_;  // made by advance(), to be sent by exchange()
   std::error_code refusal_;            // the server's own answer
   const route* route_ = nullptr;
-  time_point begun_{};  // the end of the request's head
+  time_point begun_{};  // the end of the request's head, if there is an access log
   time_point head_deadline_ = time_point::max();
   std::uint64_t answer_begin_ = 0;  // the position of the present answer
   std::uint64_t counted_out_ = 0;   // bytes that the site has counted
