@@ -17,7 +17,9 @@ void* active_connection::operator new(std::size_t bytes) { return hocket::detail
 void active_connection::operator delete(void* memory, std::size_t bytes) noexcept {
   hocket::detail::release_frame(memory, bytes);
 }
-void* active_connection::recycled_head::operator new(std::size_t bytes) { return hocket::detail::allocate_frame(bytes); }
+void* active_connection::recycled_head::operator new(std::size_t bytes) {
+  return hocket::detail::allocate_frame(bytes);
+}
 void active_connection::recycled_head::operator delete(void* memory, std::size_t bytes) noexcept {
   hocket::detail::release_frame(memory, bytes);
 }

@@ -6,7 +6,7 @@
 // `active_connection`, which serves all requests that have arrived, and is destroyed when no byte is unread.
 //
 // The job calls advance() and send_now(), which never wait. If a step has to wait, the job lends the connection to a
-// coroutine, run(), which does that step and goes on until the connection is idle or ends.
+// coroutine, run(), which does that step, and serves until the connection is idle or ends.
 //
 // # A request, in steps
 //
@@ -73,8 +73,8 @@
 //
 // # Access
 //
-// The job; from connection_job::lend_to_coroutine() to the return, the coroutine. While exchange() awaits a handler, the
-// handler's coroutine by way of the request. For both: cancel() and stream_is_released() are the job's.
+// The job; from connection_job::lend_to_coroutine() to the return, the coroutine. While exchange() awaits a handler,
+// the handler's coroutine by way of the request. For both: cancel() and stream_is_released() are the job's.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/coro/task.hpp>

@@ -129,11 +129,11 @@ void connection_job::lend_to_coroutine(step next) {
 void connection_job::attend(std::uint32_t reasons) noexcept {
   if ((reasons & job_reason::handover) != 0) watch_ = watch_state::releasing;
   if (watch_ == watch_state::releasing) return release();
-  if (watch_ == watch_state::gone || watch_ == watch_state::released) return;
+  if (watch_ == watch_state::peer_ended || watch_ == watch_state::released) return;
   const std::optional<peer_end> end = watch_peer();
   if (!end) return;
   if (*end == peer_end::closed || home().options.cancel_when_half_closed) {
-    watch_ = watch_state::gone;
+    watch_ = watch_state::peer_ended;
     end_phase();
     return active_->cancel();
   }
@@ -161,8 +161,8 @@ bool connection_job::take_back() {
       break;
     case active_connection::fate::closed: end(); break;
     case active_connection::fate::cancelled:
-      // A handler whose peer is gone was cancelled by this job.
-      if (watch == watch_state::gone && !was_stopped()) end();
+      // If the peer has ended, then this job has cancelled the coroutine.
+      if (watch == watch_state::peer_ended && !was_stopped()) end();
       else end_cancelled();
       break;
   }

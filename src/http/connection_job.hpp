@@ -57,7 +57,7 @@ class connection_job : public hocket::detail::job_connection {
   using step = active_connection::step;
   // Accepted; no byte has arrived, and the phase has begun; bytes have arrived.
   enum class stage : std::uint8_t { accepted, silent, served };
-  enum class watch_state : std::uint8_t { none, half_closed, gone, releasing, released };
+  enum class watch_state : std::uint8_t { none, half_closed, peer_ended, releasing, released };
   // Reads in one run.
   static constexpr int max_rounds = 16;
 

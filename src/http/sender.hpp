@@ -3,7 +3,8 @@
 // Each write waits for the peer at most as long as the pace allows (pace.hpp). A write that fails ends the connection:
 // later calls return the same error.
 //
-// Access: the connection's job or coroutine, whichever has the connection, and the coroutine of a handler that writes its body.
+// Access: the connection's job or coroutine, whichever has the connection, and the coroutine of a handler that writes
+// its body.
 #pragma once
 #include <hocket/coro/task.hpp>
 #include <hocket/http/detail/output.hpp>

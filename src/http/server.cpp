@@ -4,7 +4,7 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/io/signal_set.hpp>
-#include <hocket/runtime/seam/shutdown_list.hpp>
+#include <hocket/runtime/seam/coroutine_snapshot.hpp>
 
 #include "http/connection_job.hpp"
 #include "http/site.hpp"

@@ -58,7 +58,7 @@ struct serve_options {
   proxy_field proxies_set = proxy_field::x_forwarded_for;
   // A connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2.
   bool proxy_protocol = false;
-  literal_name name = "http";                           // for metrics
+  literal_name name = "http";  // for metrics
   // For the coroutine that serves a request that waits: name, deadline, stack, time until hibernation.
   spawn_options connection{.name = "http connection"};
   access_handler access_log = nullptr;

@@ -358,7 +358,8 @@ TEST_CASE("a connection that forgets a post which is under way is found out") {
   CHECK(model::explore(bounds, &is_stopped<ending::without_run, 1>).kind != model::bug::none);
 }
 
-TEST_CASE("a connection that is stopped while a coroutine gives it back ends once, and no party touches it afterwards") {
+TEST_CASE(
+    "a connection that is stopped while a coroutine gives it back ends once, and no party touches it afterwards") {
   ::verdict::none(bounds, &is_stopped_while_lent<giving_back::by_reason>);
 }
 

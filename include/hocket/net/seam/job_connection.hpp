@@ -31,7 +31,8 @@
 // If a request has to wait, the job lends its stream to a coroutine of the server's scope: lend(), then spawn(). The
 // coroutine reads and writes; the job watches the end of the peer, by watch_peer(). proceed() is called for each
 // notify() meanwhile. The last thing that the coroutine does with the connection is give_back(), also if it is killed,
-// or never begins: its callable has an object for it. The next run finds is_lent() false, and `returned` in its reasons.
+// or never begins: its callable has an object for it. The next run finds is_lent() false, and `returned` in its
+// reasons.
 //
 // The server's scope stops the coroutine, so a stop does not end a connection that is lent. The run of the return sees
 // was_stopped().

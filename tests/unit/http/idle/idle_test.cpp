@@ -45,7 +45,7 @@ task<bool> ask(tcp::stream& peer, std::string_view request, std::size_t piece = 
   }
   std::array<char, 512> buffer;
   const result<std::size_t> n = co_await peer.read_some(buffer);
-  co_return n && std::string_view(buffer.data(), *n).starts_with("HTTP/1.1 200");
+  co_return n&& std::string_view(buffer.data(), *n).starts_with("HTTP/1.1 200");
 }
 
 task<bool> is_at_end(tcp::stream& peer) {

@@ -104,15 +104,15 @@ TEST_CASE("an upgraded connection has no limit of time, and ends with its functi
 }
 
 TEST_CASE("a stream that is upgraded behind a request that has waited is the handler's alone") {
-  std::vector<http::upgraded_stream> kept;
+  std::vector<http::upgraded_stream> upgraded;
   http::router all;
   all.get("/task", [](http::request&) -> task<result<http::response>> {
     static_cast<void>(co_await sleep_for(1ms));
     co_return http::text("waited");
   });
-  all.get("/keep", [&kept](http::request&) {
-    return http::upgrade("keep", [&kept](http::upgraded_stream peer) -> task<result<void>> {
-      kept.push_back(std::move(peer));
+  all.get("/keep", [&upgraded](http::request&) {
+    return http::upgrade("keep", [&upgraded](http::upgraded_stream peer) -> task<result<void>> {
+      upgraded.push_back(std::move(peer));
       co_return {};
     });
   });
@@ -133,7 +133,7 @@ TEST_CASE("a stream that is upgraded behind a request that has waited is the han
     CHECK(co_await peer.read_some(buffer) == std::size_t{1});
     peer.close();
     CHECK((co_await streams[0].stream().closed()).has_value());
-  }(w, kept));
+  }(w, upgraded));
 }
 
 TEST_CASE("a temporary that the call of an upgrade makes of an argument lives until its task has ended") {
