@@ -1,5 +1,6 @@
-// The operations of which tests/counts counts the instructions. Each is called as op(k) and does k units; counts.py takes
-// the difference of two k, so work that is done once (the loop, the spawns, the first growth of an object) cancels.
+// The operations of which tests/counts counts the instructions. Each is called as op(k) and does k units; counts.py
+// takes the difference of two k, so work that is done once (the loop, the spawns, the first growth of an object)
+// cancels.
 //
 // There is no observer.
 #include <hocket/base/random.hpp>

@@ -1,8 +1,8 @@
 // Fault 9: a ready queue that never gets empty starves the timers, and posts of other threads. A thousand tasks yield
 // without end, and one of them moves the clock: a due coroutine then runs before any of them has run twice more. Forked
-// children begin, too, beside a coroutine that is always ready and must stay on its worker. So do ready coroutines beside
-// one that never suspends, because there is always an item to receive: it lets others run after 256 operations (the
-// budget of core/wait/seam/operation.hpp), and a kill reaches it. (Work that holds its worker: fault 8,
+// children begin, too, beside a coroutine that is always ready and must stay on its worker. So do ready coroutines
+// beside one that never suspends, because there is always an item to receive: it lets others run after 256 operations
+// (the budget of core/wait/seam/operation.hpp), and a kill reaches it. (Work that holds its worker: fault 8,
 // tests/unit/runtime/runtime_test.cpp, runtime/stackful/runtime_fibers_test.cpp.)
 #include <hocket/base/clock.hpp>
 #include <hocket/core/sync_wait.hpp>

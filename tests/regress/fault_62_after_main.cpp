@@ -1,6 +1,6 @@
 // Fault 62: runtimes that end with the program, a thread or a library. A static runtime is
-// destroyed after main, when the main thread's own variables are destroyed; a thread_local runtime, beside them; a runtime
-// of a library, by dlclose. Each unwinds its remaining coroutines. (By one of its own workers: fatal,
+// destroyed after main, when the main thread's own variables are destroyed; a thread_local runtime, beside them; a
+// runtime of a library, by dlclose. Each unwinds its remaining coroutines. (By one of its own workers: fatal,
 // tests/unit/runtime/runtime_test.cpp.)
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/runtime/runtime.hpp>

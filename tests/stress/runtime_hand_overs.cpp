@@ -1,7 +1,6 @@
 // Conditions, monitors and channels by brute force, on 1 to 8 workers: coroutines of both kinds pass numbers to each
-// other, while their waits end by deadlines of 0 to 50 us, by cancels and kills from outside. The holder of the mutex or
-// the monitor is alone; no notification is lost, so all coroutines end; each number is received once, or is
-// left.
+// other, while their waits end by deadlines of 0 to 50 us, by cancels and kills from outside. The holder of the mutex
+// or the monitor is alone; no notification is lost, so all coroutines end; each number is received once, or is left.
 #include <hocket/sync/channel.hpp>
 #include <hocket/sync/condition.hpp>
 #include <hocket/sync/monitor.hpp>

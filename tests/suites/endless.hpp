@@ -1,5 +1,5 @@
-// Operations that are always possible at once, for the suite of the budget: an `endless_thing<S>` has wait(), which gives
-// the operation, had(), called when it was granted, and over(): whether nothing was lost.
+// Operations that are always possible at once, for the suite of the budget: an `endless_thing<S>` has wait(), which
+// gives the operation, had(), called when it was granted, and over(): whether nothing was lost.
 #pragma once
 #include <hocket/coro/shared_task.hpp>
 #include <hocket/sync/auto_reset_event.hpp>

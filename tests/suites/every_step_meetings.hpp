@@ -1,5 +1,5 @@
-// The plays of coroutines that wait for each other, or for their turn; see every_step.hpp. The plays of the condition and
-// of the monitor are in their suites.
+// The plays of coroutines that wait for each other, or for their turn; see every_step.hpp. The plays of the condition
+// and of the monitor are in their suites.
 #pragma once
 #include <hocket/sync/barrier.hpp>
 #include <hocket/sync/event.hpp>
@@ -54,7 +54,8 @@ class latch_play : public stage<Kind> {
   Kind world;
 };
 
-// The first turn fails, the second one is done, the third finds the work done. An actor that is hit in its turn fails, too.
+// The first turn fails, the second one is done, the third finds the work done. An actor that is hit in its turn fails,
+// too.
 template <class Kind>
 class once_play : public parting_stage<Kind, 3> {
  public:

@@ -18,15 +18,16 @@
 // Most kinds are deterministic: their coroutines run one at a time, in the order in which they became ready, and only
 // in settle() and pass(). Threads, too: they take turns. The workers of a runtime do not (runtime_kinds.hpp): there
 // settle() begins one coroutine after the other, each when all others wait or have ended, but coroutines that one call
-// has woken run at the same time, in any order. So if several coroutines write a variable, a suite uses a std::atomic or
-// a record_of<Kind, T>. It uses takes_turns<Kind> to check more for kinds that take turns.
+// has woken run at the same time, in any order. So if several coroutines write a variable, a suite uses a std::atomic
+// or a record_of<Kind, T>. It uses takes_turns<Kind> to check more for kinds that take turns.
 //
 // `body` is task<> for tasks. For fibers and threads it is
 // direct_body: the body's coroutine runs on the stack of its fiber or thread from beginning to end, each `co_await x`
 // in it is a call of await(x).
 //
 // The destructor kills the coroutines that have not ended. `strength` selects the primitives under test:
-// on_one_thread<Kind> is the same kind, with unsync primitives. A file that includes suites defines HOCKET_SUITE_KINDS first.
+// on_one_thread<Kind> is the same kind, with unsync primitives. A file that includes suites defines HOCKET_SUITE_KINDS
+// first.
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/core/wait/seam/unwind.hpp>

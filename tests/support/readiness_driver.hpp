@@ -5,9 +5,9 @@
 //   auto ready = co_await readable(fd);        // by a driver of the newest kind, on a loop, a runtime or a plain
 //   thread readiness_driver& one = io.on(lp);         // the driver of a loop, made if there is none
 //
-// One wait for each descriptor. A wait has a seat while it is registered. The data of an epoll event is the number of the
-// seat and the number of its uses: between the event and its delivery the wait may end, and another wait may take the
-// seat, since another thread may assist().
+// One wait for each descriptor. A wait has a seat while it is registered. The data of an epoll event is the number of
+// the seat and the number of its uses: between the event and its delivery the wait may end, and another wait may take
+// the seat, since another thread may assist().
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/mutex.hpp>

@@ -1,5 +1,5 @@
-// Two selects that meet while each can be ended by another party: both are granted or none. A party that finds the claim
-// reserved for a moment does not lose if in the end no party wins.
+// Two selects that meet while each can be ended by another party: both are granted or none. A party that finds the
+// claim reserved for a moment does not lose if in the end no party wins.
 #include <hocket/core/wait/detail/claim.hpp>
 
 #include "verdict.hpp"

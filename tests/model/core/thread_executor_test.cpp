@@ -59,8 +59,9 @@ struct timed_wait {
 
 constexpr time_point over{}, far = time_point::max() - hocket::duration(1);
 
-// A thread waits for a permit with a deadline. By the machine's clock the deadline has passed (so the alarm fires when it
-// is checked) or never passes (but the sleep may end, as if it had). Executor and wait are destroyed when it returns.
+// A thread waits for a permit with a deadline. By the machine's clock the deadline has passed (so the alarm fires when
+// it is checked) or never passes (but the sleep may end, as if it had). Executor and wait are destroyed when it
+// returns.
 auto granted_beside_the_deadline(time_point deadline) {
   return [=](execution& run) {
     permit_source source;

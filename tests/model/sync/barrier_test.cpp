@@ -1,5 +1,5 @@
-// The barrier under every schedule: no party passes before all have arrived, and all see the earlier writes of each; one
-// party of each phase is the last; and a cancelled wait has either passed, or withdrawn its arrival.
+// The barrier under every schedule: no party passes before all have arrived, and all see the earlier writes of each;
+// one party of each phase is the last; and a cancelled wait has either passed, or withdrawn its arrival.
 #include <hocket/sync/barrier.hpp>
 
 #include "sync/barrier.cpp"  // for strengths that are broken on purpose
@@ -62,7 +62,8 @@ void meet_and_free(execution& run) {
   run.join();
 }
 
-// Two parties, two phases. In the first one a wait is cancelled; if it fails, the party arrives again. So both are in step.
+// Two parties, two phases. In the first one a wait is cancelled; if it fails, the party arrives again. So both are in
+// step.
 template <class Strength, bool listens>
 void cancelled_beside_the_last(execution& run) {
   kept<meeting<Strength, 2>> shared;

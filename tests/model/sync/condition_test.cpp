@@ -46,8 +46,8 @@ void look_and_wait(execution& run) {
   shared.free();
 }
 
-// Two wait. The first is cancelled at the same time as a notify_one(): one of them is notified in any case, and each has
-// the mutex after its wait.
+// Two wait. The first is cancelled at the same time as a notify_one(): one of them is notified in any case, and each
+// has the mutex after its wait.
 template <class Strength>
 void cancelled_beside_a_notify(execution& run) {
   kept<guarded<Strength>> shared;

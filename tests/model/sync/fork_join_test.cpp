@@ -1,6 +1,6 @@
-// fork_join under every schedule: each child runs once, on its owner or on a thief, and the parent continues once, after
-// all of them, and sees their writes. Children run as calls; one of them leaves, by a wait or by a failure. And the split
-// join counter with a weaker order, which must fail.
+// fork_join under every schedule: each child runs once, on its owner or on a thief, and the parent continues once,
+// after all of them, and sees their writes. Children run as calls; one of them leaves, by a wait or by a failure. And
+// the split join counter with a weaker order, which must fail.
 #include <hocket/coro/fork_join.hpp>
 
 #include "verdict.hpp"

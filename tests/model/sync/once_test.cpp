@@ -1,5 +1,5 @@
-// The once under every schedule: one caller at a time does the work, and it is done once; each caller that passes sees it;
-// a failed turn goes to the next caller; and every caller passes, beside a cancel, too.
+// The once under every schedule: one caller at a time does the work, and it is done once; each caller that passes sees
+// it; a failed turn goes to the next caller; and every caller passes, beside a cancel, too.
 #include <hocket/sync/once.hpp>
 
 #include "sync/baton.cpp"  // for strengths that are broken on purpose

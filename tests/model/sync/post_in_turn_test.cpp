@@ -18,8 +18,8 @@ using hocket_test::one_wait;
 using hocket_test::place;
 namespace model = hocket::model;
 
-// A select from both semaphores is first in the queue of `wanted`: it asks for two permits, and one is free. So a waiter
-// for one permit is queued behind it. A release of `given` removes the select from the queue.
+// A select from both semaphores is first in the queue of `wanted`: it asks for two permits, and one is free. So a
+// waiter for one permit is queued behind it. A release of `given` removes the select from the queue.
 struct two_lines {
   semaphore given{0}, wanted{1};
 

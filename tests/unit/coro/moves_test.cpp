@@ -1,5 +1,5 @@
-// The number of moves of a result on its way, with every compiler. g++ before 14 does not construct a named result in the
-// caller's place if its declaration is in an inner block, also of an `if constexpr`: then the return takes one more
+// The number of moves of a result on its way, with every compiler. g++ before 14 does not construct a named result in
+// the caller's place if its declaration is in an inner block, also of an `if constexpr`: then the return takes one more
 // move.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/scope.hpp>

@@ -91,8 +91,8 @@ bool many_survive(void*& record) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("registers" * doctest::skip(detail::sanitizer !=
-                                             detail::sanitizer_kind::plain));  // they do not know these stacks
+TEST_SUITE_BEGIN("registers" *
+                 doctest::skip(detail::sanitizer != detail::sanitizer_kind::plain));  // they do not know these stacks
 
 TEST_CASE("every register that a call preserves survives, by each form on each side") {
   for (form mine : forms) {
