@@ -35,7 +35,7 @@ void open_descriptor::end_when_idle(std::uint64_t family) noexcept {
     // ORDER: relaxed, ordered by the edge: see ends_when_idle().
     idle_end_.store(idle_end::drained, std::memory_order_relaxed);
     notify_edge(in);
-    notify_edge(peer);
+    drains.end_all(mutex_, 0);
   }
   drop();
 }
@@ -49,13 +49,6 @@ void open_descriptor::evict(std::uint32_t generation, std::uint32_t since) noexc
     notify_edge(in);
   }
   drop();
-}
-
-call_end open_descriptor::carry_out_drain(transfer& operation) const noexcept {
-  // ORDER: relaxed, ordered by the edge: see ends_when_idle().
-  if (idle_end_.load(std::memory_order_relaxed) != idle_end::drained) return call_end::blocks;
-  operation.ended = true;
-  return call_end::done;
 }
 
 // Not of a descriptor that has come in its place.

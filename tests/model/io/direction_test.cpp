@@ -181,7 +181,7 @@ void is_closed_meanwhile(execution& run) {
     on.drive();
   });
   run.join();
-  require(on.at->is_closed(), "it was not closed");
+  require(on.at->is_fd_closed(), "it was not closed");
   on.at.free();
 }
 
@@ -201,7 +201,7 @@ void is_closed_and_stopped(execution& run) {
     on.drive();
   });
   run.join();
-  require(on.at->is_closed(), "it was not closed");
+  require(on.at->is_fd_closed(), "it was not closed");
   on.at.free();
   stop.free();
 }
@@ -219,7 +219,7 @@ void is_told_late(execution& run) {
   });
   run.thread("next", [&] {
     on.at->in.close();
-    if (on.at->is_closed()) {
+    if (on.at->is_fd_closed()) {
       on.at->is_used_again();
       on.at->peer_writes();
       require(is_byte(wait_at(where, on.read())));

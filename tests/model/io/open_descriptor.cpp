@@ -81,6 +81,41 @@ void open_descriptor::direction_closed() noexcept {
   model::require(closed_.exchange(1, std::memory_order_acq_rel) == 0, "closed twice");
 }
 
+bool open_descriptor::try_use() noexcept {
+  std::uint32_t expected = uses_.load(std::memory_order_relaxed);
+  while (expected != 0) {
+    if (uses_.compare_exchange_weak(expected, expected + 1, std::memory_order_acquire, std::memory_order_relaxed))
+      return true;
+  }
+  return false;
+}
+
+// The last use: the next descriptor takes the place, as open() does it.
+void open_descriptor::drop() noexcept {
+  if (uses_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  ended_.store(0, std::memory_order_relaxed);
+  drained_.store(0, std::memory_order_relaxed);
+  uses_.store(1, std::memory_order_release);
+  is_new_.store(1, std::memory_order_release);
+}
+
+void open_descriptor::drain() noexcept {
+  const std::uint32_t drained_generation = generation();
+  if (!try_use()) return;
+  if (generation() == drained_generation) {
+    drained_.store(1, std::memory_order_relaxed);
+    drains.end_all(mutex_, 0);
+  }
+  drop();
+}
+
+void open_descriptor::close_drains() noexcept {
+  ended_.store(1, std::memory_order_relaxed);
+  drains.end_all(mutex_, static_cast<int>(std::errc::operation_canceled));
+  drop();
+}
+
 transfer::transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all) noexcept
     : side(&of), data(bytes), size(count), generation(of.record().generation()), kind(which), whole(all) {}
 

@@ -41,7 +41,7 @@ struct stage {
   // The word is given back, and no reader waits.
   void clear() {
     at->in.close();
-    hocket::model::require(at->is_closed(), "a direction was not given back");
+    hocket::model::require(at->is_fd_closed(), "a direction was not given back");
     at.free();
   }
 };

@@ -50,6 +50,11 @@
 // party that leaves the word with this mark keeps it busy and hands the next waiter to a driver (io_driver.hpp). If the
 // waiter in the word is detached, the next one takes its place: the direction is still not ready.
 //
+// All operations of a direction wait for the same thing. If an operation waited for another thing, then it would hide
+// the operations behind it, because its calls would block as long as it is the first one. Prevented: waits for the
+// drain of a server are no transfers (drain_waits.hpp). One case remains: an idle read also waits for the end of its
+// server. Behind another read it hears that end when it is the first. So let one coroutine read.
+//
 // # Jobs
 //
 // A job is linked at an idle word alone. No party makes a call for it: edge() unlinks it, makes the word ready, and

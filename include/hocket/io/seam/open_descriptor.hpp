@@ -61,6 +61,7 @@
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/io/detail/compact_address.hpp>
 #include <hocket/io/detail/direction.hpp>
+#include <hocket/io/detail/drain_waits.hpp>
 #include <hocket/io/detail/registration.hpp>
 #include <hocket/io/seam/backend.hpp>
 
@@ -109,6 +110,8 @@ class open_descriptor {
   // The owner's. Both once.
   void close() noexcept;
   void drop() noexcept;
+  // Any thread. True: no other descriptor takes this place until drop(). False: it is not in use.
+  bool try_use() noexcept;
   // The operation of this transfer has failed.
   [[HOCKET_COLD]] void save_count(const transfer& failed) noexcept;
   // How many bytes the last operation has moved that failed.
@@ -142,13 +145,18 @@ class open_descriptor {
     family_.store(family, std::memory_order_relaxed);
   }
   // Any thread, also of a descriptor that is not in use. If it belongs there: a read for bytes to lend that would wait,
-  // or waits, gives the end of the stream; and a wait for the drain ends.
+  // or waits, gives the end of the stream; and all waits for the drain end.
   void end_when_idle(std::uint64_t family) noexcept;
   // Any thread: the same for one descriptor, if it has this generation, and has been idle since that time; no drain.
   void evict(std::uint32_t generation, std::uint32_t since) noexcept;
   bool ends_when_idle() const noexcept {
     // ORDER: relaxed, ordered by the edge that end_when_idle() tells: the call after it sees this.
     return idle_end_.load(std::memory_order_relaxed) != idle_end::none;
+  }
+  // Its server drains.
+  bool is_draining() const noexcept {
+    // ORDER: relaxed, pairs with nothing: a look; under the mutex ordered by it (drain_waits.hpp).
+    return idle_end_.load(std::memory_order_relaxed) == idle_end::drained;
   }
   // Since when a read between two messages has waited, alone and without a deadline, as idle_time(); 0:
   // no such read waits. By the party that reads.
@@ -163,8 +171,6 @@ class open_descriptor {
   // For a stacked backend: `top` is the backend from now on, and `below` becomes the present one. An error number, or
   // 0.
   int put_on_top(backend& top, backend*& below) noexcept;
-  // Of a transfer of the kind `drain`, for backends.
-  call_end carry_out_drain(transfer& operation) const noexcept;
   // Gives the fd up without closing it. False: somebody waits at it, or makes a call; nothing happens.
   bool release() noexcept;
   std::uint64_t family() const noexcept {
@@ -245,6 +251,7 @@ class open_descriptor {
 
  public:
   direction in{*this}, out{*this}, peer{*this};
+  drain_waits drains;
 
  private:
   call_end carry_out_checked(transfer& operation) noexcept;
@@ -258,7 +265,7 @@ class open_descriptor {
   void drop_all() noexcept;
   void drop_of(const io_driver& gone) noexcept;
   void take_for_ready() noexcept;
-  bool try_use() noexcept;
+  bool has_drain_waits() noexcept;
   bool may_linger() const noexcept;
   bool lingers() const noexcept { return recorded_end() >= stream_end::open_lingers; }
   bool begin_lingering() noexcept;
@@ -285,9 +292,8 @@ class open_descriptor {
   primitive::atomic<const void*> group_{nullptr};
   primitive::atomic<std::uint32_t> forks_{0};  // of the last registration
   primitive::thread_mutex mutex_;
-  // Guarded by mutex_.
+  // Guarded by mutex_. Behind first_ are the registrations of further groups; they are owned.
   registration first_{*this};
-  registration* more_ = nullptr;  // of further groups; owned
 };
 
 }}}  // namespace hocket::detail

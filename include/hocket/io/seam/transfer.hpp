@@ -38,8 +38,7 @@ enum class call_kind : std::uint8_t {
   send_passing,     // bytes and descriptors of the passing at `data`
   send_file,        // bytes of the file_part at `data` (send_file.hpp)
   child,            // the end of a child process; `done` becomes its status (process.hpp)
-  look,   // nothing: is one of the events of poll(2) in `size` there? Of POLLRDHUP `done` becomes the peer_end
-  drain,  // nothing: does the server of the connection drain?
+  look,             // nothing: is one of the events of poll(2) in `size` there? Of POLLRDHUP `done` is the peer_end
 };
 
 // How a call ended.

@@ -129,10 +129,14 @@ struct counting_operation : Op {
   std::size_t* moved;
 };
 
-// The server of a connection drains: this takes nothing.
-struct drain_operation : transfer_operation {
+// A wait for the drain of the server of a connection: it transfers nothing, and a grant takes nothing.
+struct drain_operation : drain_wait {
   using value_type = void;
-  explicit drain_operation(open_descriptor& record) noexcept;
+
+  explicit drain_operation(open_descriptor& awaited) noexcept;
+
+  bool try_now() noexcept;
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept;
   result<void> take() noexcept;
 };
 
