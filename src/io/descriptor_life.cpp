@@ -91,12 +91,12 @@ bool open_descriptor::release() noexcept {
   const std::array<direction*, 3> sides{&in, &out, &peer};
   for (std::size_t taken = 0; taken < sides.size(); ++taken) {
     if (sides[taken]->try_hold()) continue;
-    while (taken > 0) sides[--taken]->let_go();
+    while (taken > 0) sides[--taken]->release_hold();
     return false;
   }
   released_ = true;
   close();
-  for (direction* side : sides) side->let_go();
+  for (direction* side : sides) side->release_hold();
   return true;
 }
 
@@ -114,10 +114,11 @@ void open_descriptor::direction_closed() noexcept {
 
 bool open_descriptor::try_use() noexcept {
   // ORDER: relaxed, pairs with nothing: the exchange verifies it.
-  std::uint32_t seen = uses_.load(std::memory_order_relaxed);
-  while (seen != 0) {
+  std::uint32_t expected = uses_.load(std::memory_order_relaxed);
+  while (expected != 0) {
     // ORDER: acquire, pairs with the store in open(): what it belongs to is that of this use.
-    if (uses_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    if (uses_.compare_exchange_weak(expected, expected + 1, std::memory_order_acquire, std::memory_order_relaxed))
+      return true;
   }
   return false;
 }

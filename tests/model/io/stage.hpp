@@ -28,7 +28,7 @@ struct stage {
   }
   void ends() {
     reading.fetch_sub(1, std::memory_order_relaxed);
-    at->tell();
+    at->notify_driver();
   }
   void drive() {
     for (;;) {
@@ -46,7 +46,7 @@ struct stage {
   }
 };
 
-inline bool is_byte(const hocket::result<std::size_t>& got) { return got && *got == 1; }
+inline bool is_byte(const hocket::result<std::size_t>& returned) { return returned && *returned == 1; }
 // Before the wait, or while it lasted.
 inline bool is_closed(const hocket::result<std::size_t>& returned) {
   const std::error_code error = returned.error_or({});

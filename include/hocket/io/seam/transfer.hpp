@@ -53,7 +53,7 @@ struct transfer {
   // Errors that are no numbers of the system's.
   static constexpr int end_of_stream = -1, partial_write = -2;
 
-  transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all = false) noexcept;
+  transfer(direction& owner, call_kind call, void* bytes, std::size_t count, bool is_whole = false) noexcept;
 
   bool writes() const noexcept {
     return kind == call_kind::write || kind == call_kind::gather || kind == call_kind::send_passing ||

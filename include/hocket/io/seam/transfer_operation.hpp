@@ -68,7 +68,7 @@ struct bytes_operation : transfer_operation {
   }
   void resumed() noexcept {
     if (holds != 0) [[unlikely]]
-      side->let_go_of_held(*this);
+      side->release_held(*this);
   }
 };
 
@@ -100,7 +100,7 @@ struct transfer_arm : Op {
 
  private:
   void leave_word() noexcept {
-    if (this->holds != 0) this->side->let_go_of_held(*this);
+    if (this->holds != 0) this->side->release_held(*this);
   }
 };
 

@@ -16,7 +16,7 @@ class open_descriptor {
   static bool is_attached() noexcept { return true; }
   std::uint32_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
   primitive::thread_mutex& mutex() noexcept { return mutex_; }
-  call_end carry_out(transfer& what) noexcept;
+  call_end carry_out(transfer& operation) noexcept;
   bool hand_over(primitive::waiter& entry) noexcept;
   void direction_closed() noexcept;
   static void save_count(const transfer&) noexcept {}
@@ -33,10 +33,10 @@ class open_descriptor {
   void look_back() noexcept { static_cast<void>(static_cast<int>(calls_)); }
   // One look of a driver's.
   void poll() noexcept;
-  // Until the next thing for poll() to do, or tell(), since `seen`, which news() gave.
+  // Until the next thing for poll() to do, or notify_driver(), since `seen`, which news() gave.
   std::uint32_t news() const noexcept { return news_.load(std::memory_order_acquire); }
   void await_news(std::uint32_t seen) noexcept { futex_wait(news_, seen); }
-  void tell() noexcept;
+  void notify_driver() noexcept;
   // An event that was collected before the descriptor was closed, and is told now.
   void tells_late() noexcept;
   // It is closed: the next descriptor takes its place.
@@ -52,7 +52,7 @@ class open_descriptor {
   const direction& out = in;
 
  private:
-  void go_on_with(primitive::waiter& entry) noexcept;
+  void serve_waiter(primitive::waiter& entry) noexcept;
 
   primitive::thread_mutex mutex_;
   model::var<int> calls_{0, "calls"};  // one at a time
