@@ -1,4 +1,5 @@
 // A handler hears that its server drains, beside what else it waits for.
+#include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/run.hpp>
