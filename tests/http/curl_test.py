@@ -94,8 +94,8 @@ def check_heads(curl, server):
 
 
 def check_rest(curl, server):
-    made = run(curl, "-s", "-i", "-d", "second", server.url + "/items").decode()
-    expect("HTTP/1.1 201" in made and "Location: /items/2" in made, True, made)
+    created = run(curl, "-s", "-i", "-d", "second", server.url + "/items").decode()
+    expect("HTTP/1.1 201" in created and "Location: /items/2" in created, True, created)
     expect(json.loads(run(curl, "-s", server.url + "/items/2")), {"id": 2, "text": "second"})
     expect(status(curl, server, "/items/2", "-X", "DELETE"), 204)
     expect(status(curl, server, "/items/2"), 404)

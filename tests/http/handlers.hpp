@@ -17,7 +17,7 @@ struct item_store {
 };
 
 // The routes without files:
-//   GET /                        a page whose script asks for other routes and writes what it gets into the page
+//   GET /                        a page: its script asks for other routes, and shows the results
 //   GET /plain, /task, /fiber    a line, by each kind of handler
 //   /items, /items/{id}          a REST service
 //   GET /megabyte                1 MB of the pattern
@@ -27,7 +27,7 @@ struct item_store {
 //   POST /upload                 reads its body in pieces; {"bytes": N, "crc": C}, CRC-32 as zlib has it
 //   POST /unread                 403; the body is not read
 //   POST /echo, /short           the body, of at most 1 MB and 1,000 B
-//   GET /client                  who the client is: address, scheme, host
+//   GET /client                  the client: address, scheme, host
 //   GET /upgrade                 an echo behind `Upgrade: echo`
 //   GET /metrics                 text for Prometheus
 void add_routes(hocket::http::router& routes, item_store& store);

@@ -36,7 +36,7 @@ def crc(data):
 
 def require(program):
     """The path of a program. Without it the test is skipped."""
-    path = shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/usr/local/go/bin")
+    path = shutil.which(program)
     if not path:
         skip(f"{program} is not installed")
     return path
@@ -47,9 +47,9 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
-def expect(actual, expected, what=""):
+def expect(actual, expected, context=""):
     if actual != expected:
-        raise AssertionError(f"{what}: {brief(actual)}, expected {brief(expected)}")
+        raise AssertionError(f"{context}: {brief(actual)}, expected {brief(expected)}")
 
 
 def brief(value):

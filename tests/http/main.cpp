@@ -47,7 +47,8 @@ bool parse(int count, char** arguments, settings& to) {
 
 int main(int count, char** arguments) {
   settings chosen;
-  if (!parse(count, arguments, chosen)) return std::fputs("usage: http_peers <folder> <address> [options]\n", stderr), 2;
+  if (!parse(count, arguments, chosen))
+    return std::fputs("usage: http_peers <folder> <address> [options]\n", stderr), 2;
   signal_set ends{SIGTERM, SIGINT};
   runtime rt({.workers = chosen.workers});
   http_peers::item_store store;

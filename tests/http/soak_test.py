@@ -19,7 +19,7 @@ CLIENTS = 40           # at a time
 GROWTH = 12 * 2**20    # bytes of memory beyond the first round
 
 
-async def keep_calling(port, number, deadline, counts):
+async def run_clients(port, number, deadline, counts):
     choices = random.Random(f"{SEED} {number}")
     while time.monotonic() < deadline:
         kind = choices.choice(KINDS_OF_CLIENTS)
@@ -34,7 +34,7 @@ async def keep_calling(port, number, deadline, counts):
 
 async def run_round(port, first, seconds, counts):
     deadline = time.monotonic() + seconds
-    callers = [asyncio.create_task(keep_calling(port, first + number, deadline, counts)) for number in range(CLIENTS)]
+    callers = [asyncio.create_task(run_clients(port, first + number, deadline, counts)) for number in range(CLIENTS)]
     try:
         await asyncio.gather(*callers)
     finally:
@@ -48,13 +48,13 @@ def figures(server):
             "descriptors": server.descriptors()}
 
 
-def expect_figures(server, expected, what):
+def expect_figures(server, expected, context):
     """Asks again for a minute: the server notices the end of a connection a little later, and a lingering one ends by its limits. The
     connection of a question is counted."""
     end = time.monotonic() + 60
     while (present := figures(server)) != expected and time.monotonic() < end:
         pass
-    expect(present, expected, what)
+    expect(present, expected, context)
 
 
 def test(program):
