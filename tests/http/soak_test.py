@@ -16,7 +16,7 @@ from soak_clients import Client, KINDS_OF_CLIENTS
 SECONDS = float(os.environ.get("HOCKET_SOAK_SECONDS", "6"))
 SEED = int(os.environ.get("HOCKET_SOAK_SEED") or random.SystemRandom().randrange(2**32))
 CLIENTS = 40           # at a time
-GROWTH = 12 * 2**20    # bytes of memory beyond the first round
+GROWTH = int(os.environ.get("HOCKET_SOAK_GROWTH", 12 * 2**20))   # bytes of memory beyond the first round
 
 
 async def run_clients(port, number, deadline, counts):
