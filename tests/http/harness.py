@@ -109,6 +109,10 @@ class Server:
         if self.process.poll() is not None:
             raise AssertionError(f"the server has ended: exit status {self.process.returncode}")
         send_sigterm(self.pid)
+        return self.report()
+
+    def report(self):
+        """Waits for the end of the server, and returns what it prints."""
         report = self.process.communicate(timeout=40)[0].decode().strip()
         expect(self.process.returncode, 0, f"exit status of the server ({report})")
         return report

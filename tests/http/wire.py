@@ -1,5 +1,6 @@
 """A client of HTTP/1.1 on asyncio that may do everything a real client should not: stop, leave, reset, send byte by byte."""
 import asyncio
+import contextlib
 import socket
 import struct
 import zlib
@@ -71,12 +72,16 @@ class Connection:
         return await self.reader.read(1) == b""
 
     def end_output(self):
-        self.writer.write_eof()
+        try:
+            self.writer.write_eof()
+        except OSError as fault:
+            raise ConnectionError(*fault.args) from fault
 
     def close(self):
         self.writer.close()
 
     def reset(self):
         """The server gets a reset instead of an end."""
-        self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with contextlib.suppress(OSError):   # the connection is closed already
+            self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort()
