@@ -54,8 +54,41 @@ class Client:
     async def pipelines(self):
         kinds = [self.random.choice(KINDS) for _ in range(self.random.randint(2, 60))]
         await self.connection.send(b"".join(f"GET /{kind} HTTP/1.1\r\nHost: a\r\n\r\n".encode() for kind in kinds))
+        ends = self.random.random() < 0.3
+        if ends:
+            self.connection.end_output()
         for kind in kinds:
             expect((await self.connection.read_answer()).body, f"{kind}\n".encode(), "pipelined answer")
+        if ends:
+            expect(await self.connection.ends(), True, "end behind the last answer")
+
+    async def pipelines_large_answers(self):
+        paths = [self.random.choice(["/megabyte", "/files/large.bin", "/pattern?bytes=300000", "/plain"]) for _ in range(self.random.randint(2, 8))]
+        await self.connection.send(b"".join(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode() for path in paths))
+        for path in paths:
+            body = b"plain\n" if path == "/plain" else pattern(300_000 if "bytes" in path else 2**20)
+            answer = await self.connection.read_answer(self.pause)
+            expect((answer.size, answer.crc), (len(body), crc(body)), path)
+            self.moved += answer.size
+
+    async def asks_in_pieces(self):
+        for _ in range(self.random.randint(1, 5)):
+            body = pattern(self.random.randint(0, 50))
+            chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n"
+            bytes_left = b"POST /upload HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
+            while bytes_left:
+                size = self.random.randint(1, 20)
+                await self.connection.send(bytes_left[:size])
+                await asyncio.sleep(0)
+                bytes_left = bytes_left[size:]
+            self.expect_upload(await self.connection.read_answer(), body)
+
+    async def asks_and_is_refused(self):
+        """Answers before the end of the body: the rest of up to 256 KB is dropped, and the connection goes on."""
+        for path, status in (("/unread", 403), ("/missing", 404), ("/plain", 405)):
+            answer = await self.connection.ask(path, "POST", pattern(min(self.size(), 200_000)))
+            expect(answer.status, status, path)
+            expect((await self.connection.ask("/plain")).body, b"plain\n", "the request behind it")
 
     async def uploads(self):
         for _ in range(self.random.randint(1, 3)):
@@ -157,6 +190,5 @@ class Client:
             self.moved += 2 * len(data)
 
 
-KINDS_OF_CLIENTS = [name for name in vars(Client) if name in {
-    "asks_often", "pipelines", "uploads", "uploads_in_chunks", "echoes", "downloads", "reads_ranges", "leaves_a_download", "leaves_an_upload",
-    "leaves_a_head", "leaves_a_handler", "closes_half", "listens", "sends_nonsense", "upgrades"}]
+HELPERS = {"run", "leave", "pause", "size", "expect_upload", "send_in_pieces"}
+KINDS_OF_CLIENTS = [name for name in vars(Client) if not name.startswith("_") and name not in HELPERS]
