@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Many kinds of clients at a time, with random pauses, cancels and half closes. After each round, when all clients have left, the server
 has its memory, descriptors and coroutines of the beginning; each body that was sent or received is compared by CRC-32. At the end the
-server is told to end while all clients are at work.
+server ends by SIGTERM while all clients are at work.
 
 HOCKET_SOAK_SECONDS: how long (default 6). A round is a minute, or a third of the time. HOCKET_SOAK_SEED repeats the choices of a run.
 """
@@ -37,7 +37,7 @@ async def run_clients(port, number, deadline, counts, may_end=False):
 
 
 async def run_round(port, first, seconds, counts, end=None):
-    """`end` tells the server to end, when the clients have begun."""
+    """`end` ends the server, after the clients have begun."""
     deadline = time.monotonic() + seconds
     callers = [asyncio.create_task(run_clients(port, first + number, deadline, counts, end is not None)) for number in range(CLIENTS)]
     try:
