@@ -1,5 +1,5 @@
-# The package: headers and libraries of the layers that were built, a CMake package whose components are the layers and their
-# parts, pkg-config files, the licence. Everything can be moved after installation: no absolute path is written.
+# The package: headers and libraries of the layers that were built, a CMake package (its components are the layers and their
+# parts), pkg-config files, the licence. Everything can be moved after installation: no absolute path is written.
 include(CMakePackageConfigHelpers)
 
 get_property(HOCKET_LAYER_TARGETS GLOBAL PROPERTY HOCKET_LAYER_TARGETS)
@@ -28,7 +28,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDI
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/tools/compiler_check/hocket-compiler-check" DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/compiler_check/patterns/" DESTINATION share/hocket/compiler_check)
 
-# The commands for gdb. A program names the script beside the header; a shared library has one of its own name beside it.
+# The commands for gdb. A program names the script beside the header; a shared library has a copy beside it, under the library's name.
 set(debugger_script "base/detail/platform/debugger_script.hpp.py")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/gdb/" DESTINATION share/hocket/gdb FILES_MATCHING PATTERN "*.py")
 install(FILES "${PROJECT_SOURCE_DIR}/include/hocket/${debugger_script}"
@@ -38,7 +38,7 @@ if(BUILD_SHARED_LIBS)
     RENAME "$<TARGET_FILE_NAME:hocket_base>-gdb.py")
 endif()
 
-# An extension needs what the layers do not: it is found only by who asks for it.
+# An extension needs libraries that the layers do not need, so only a project that asks for the extension looks for them.
 if(TARGET hocket_asio)
   list(APPEND HOCKET_COMPONENTS asio)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/ext/asio/include/hocket/asio" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/hocket"
@@ -84,7 +84,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/hocketConfigVersion.cmak
 install(FILES "${PROJECT_BINARY_DIR}/hocketConfig.cmake" "${PROJECT_BINARY_DIR}/hocketConfigVersion.cmake"
   DESTINATION "${package_dir}")
 
-# The file's directory as seen from the prefix tells how many steps lead back up, whatever the depth of the libdir.
+# The depth of the file's directory below the prefix is the number of steps back up, for any libdir.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   set(HOCKET_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
   set(HOCKET_PC_LIBDIR "${CMAKE_INSTALL_LIBDIR}")

@@ -1,5 +1,5 @@
-// An old client library answers by callbacks. A completion makes its answers something to wait for; on whose behalf a
-// question is asked goes along unseen (context_local); and who is cancelled still says goodbye (shielded).
+// An old client library answers by callbacks. A completion lets a coroutine wait for an answer. A context_local carries
+// the user of a question without a parameter. A cancelled coroutine still sends its last message (shielded).
 #include <hocket/stackless.hpp>
 
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace {
 
 context_local<std::string> user;
 
-// The library: one question at a time for each line, and somebody who polls.
+// The library: one question at a time for each line, and a function that polls for answers.
 class old_client {
  public:
   using answered = void (*)(void* line, int answer);
@@ -39,8 +39,8 @@ class old_client {
   std::string log_;
 };
 
-// Answers come in the order of the questions. One that comes when nobody waits for it any more is not taken for the next:
-// its completer is one of a round that is over.
+// Answers arrive in the order of the questions. If the waiter of a question has left, its answer does not complete the
+// next question, because its completer belongs to a round that has ended.
 class connection {
  public:
   explicit connection(old_client& by) : client_(by) {}
@@ -64,7 +64,7 @@ class connection {
   std::deque<completion<int>::completer> due_;
 };
 
-// Asks until it is cancelled; its goodbye is answered all the same.
+// Asks until it is cancelled; then its last message is answered, too.
 task<int> converse(old_client& client) {
   connection line(client);
   int sum = 0;

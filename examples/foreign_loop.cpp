@@ -1,6 +1,6 @@
-// A program that has an event loop of its own, here a bare epoll, and gains coroutines on the same thread: hocket's loop
-// is one descriptor more in it. The pipe is read by the program's handler, as ever; what it reads is handed to a
-// coroutine, which also has a deadline of its own and hears of the work of another thread.
+// A program with an event loop of its own, here a bare epoll, gets coroutines on the same thread: hocket's loop
+// is one more descriptor in the epoll. The program's handler reads the pipe as before, and passes the bytes to a
+// coroutine. The coroutine also has a deadline, and waits for the work of another thread.
 #include <hocket/stackless.hpp>
 
 #include <array>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The program as it was: descriptors, and what to do when one of them can be read.
+// The program before: descriptors, and a handler for each readable one.
 class event_loop {
  public:
   event_loop() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
@@ -31,7 +31,7 @@ class event_loop {
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
   }
 
-  // What is new: the guest is told before and after the wait, and has its turn.
+  // New: calls of the guest before and after the wait, and its turn.
   void run(loop& guest) {
     while (guest.live() != 0) {
       std::array<epoll_event, 8> events;
@@ -60,7 +60,7 @@ struct request_line {
   int ends[2] = {-1, -1};
   completion<std::string> arrived;
 
-  // The old handler; it told a state machine before.
+  // The old handler; it called a state machine before.
   static void on_readable(void* self) {
     auto& line = *static_cast<request_line*>(self);
     std::array<char, 64> bytes;
@@ -70,7 +70,7 @@ struct request_line {
 };
 
 task<int> serve(request_line& line) {
-  auto early = co_await within(1ms, line.arrived.wait());  // nobody has written yet
+  auto early = co_await within(1ms, line.arrived.wait());  // no bytes were written yet
   const bool late = !early && early.error() == std::errc::timed_out;
 
   event computed;

@@ -1,6 +1,6 @@
 // A game server's frame loop: the loop belongs to the game, which gives it a millisecond of each frame. A login is an
-// ordinary function; it runs as a fiber, and waits for an answer of the data base, at most three seconds. What a player's
-// coroutines do and wait for belongs to the player's group, which ends when the player leaves.
+// ordinary function; it runs as a fiber, and waits for an answer of the database, at most three seconds. The
+// coroutines of a player form a group, which ends when the player leaves.
 #include <hocket/hocket.hpp>
 
 #include <cstdio>
@@ -15,8 +15,8 @@ namespace {
 
 enum class player_id : std::uint32_t {};
 
-// The game's own transport, which knows nothing of coroutines: requests go out with an id, and answers come in with the
-// same id at some later frame, or never.
+// The game's own transport, which knows nothing of coroutines: it sends requests with an id, and receives answers with
+// the same id in some later frame, or never.
 struct request {
   task_id id;
   player_id player;
@@ -43,7 +43,7 @@ void login(task_manager& tm, game& world, player_id player) {
   world.entered.push_back(player);
 }
 
-// What the transport calls. A reply that comes too late is counted, and nothing else.
+// The transport calls this function. A late reply is only counted.
 void on_reply(task_manager& tm, request asked) {
   tm.complete(asked.id, "player " + std::to_string(unsigned(asked.player)));
 }

@@ -1,5 +1,6 @@
 // A service that asks several others at once: the answers of all (when_all), of the first (when_any), of a majority
-// (when_some), how each ended (when_all_settled), one path for errors (or_return), and an exception that passes tasks which do not catch it (propagate).
+// (when_some), the outcome of each (when_all_settled), one path for errors (or_return), and an exception that passes
+// through tasks without a catch (propagate).
 #include <hocket/stackless.hpp>
 
 #include <cstdio>
@@ -43,7 +44,7 @@ task<result<int>> ask_nobody() {
   co_return 0;
 }
 
-// How each of them ended; nobody is cancelled because another one failed.
+// The outcome of each; a failure does not cancel the others.
 task<std::string> survey() {
   std::vector<task<result<int>>> asked;
   for (int answer : {7, -1}) asked.push_back(ask(answer, 2));
@@ -56,7 +57,7 @@ task<std::string> survey() {
   co_return told;
 }
 
-// Nobody here catches: the exception is not rethrown at each of these.
+// These tasks do not catch, so the exception is not rethrown in each of them.
 task<int> read(bool broken) {
   if (broken) throw std::runtime_error("broken");
   co_return 5;

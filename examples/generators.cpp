@@ -1,4 +1,4 @@
-// Generators: one that only computes, and nests; and one that waits for what it gives.
+// Generators: a generator only computes, and may nest; an async_generator waits for its values.
 #include <hocket/hocket.hpp>
 
 #include <cstdio>
@@ -20,7 +20,7 @@ generator<const folder&> all_of(const folder& top) {
   for (const folder& below : top.folders) co_yield elements_of(all_of(below));
 }
 
-// A clock that is read by waiting for it. Stops with whoever reads it: the body runs under the reader's context.
+// A clock: a read waits for its next tick. The body runs under the reader's context, so a stop of the reader ends it.
 async_generator<int> ticks(duration each, int count) {
   for (int i = 1; i <= count; ++i) {
     event never;
@@ -30,7 +30,7 @@ async_generator<int> ticks(duration each, int count) {
   }
 }
 
-// What comes out of one goes into the other.
+// The values of one generator are the input of another.
 async_generator<std::string> named(async_generator<int> from) {
   while (int* n = co_await from.next()) co_yield "tick " + std::to_string(*n);
 }
@@ -51,7 +51,7 @@ int main() {
   std::printf("%s\n", path.c_str());
 
   std::string last;
-  int sum = run([&] {  // a fiber says await where a task says co_await
+  int sum = run([&] {  // a fiber calls await where a task writes co_await
     auto texts = named(ticks(std::chrono::microseconds(100), 3));
     while (std::string* text = await(texts.next())) last = std::move(*text);
     return await(spawn(read_in_a_task));

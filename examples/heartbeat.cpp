@@ -1,5 +1,5 @@
-// Time: a heartbeat at equal distances (interval), a patient who is given up when he is silent for too long (within),
-// and a nurse whose rounds may be late (slack), so that they need no wake-up of their own.
+// Time: a heartbeat at equal distances (interval), a limit for its silence (within), and a nurse's rounds, which may be
+// late (slack), so they need no wake-up of their own.
 #include <hocket/stackless.hpp>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ task<> beat(auto_reset_event& heard, int beats) {
   }
 }
 
-// How many beats there were until it was silent for `limit`.
+// Returns the number of beats until a silence of `limit`.
 task<int> listen(auto_reset_event& heard, duration limit) {
   for (int beats = 0;; ++beats) {
     auto heard_one = co_await within(limit, heard.wait());

@@ -1,5 +1,5 @@
-// A turnstile: each let_one_through() lets one coroutine pass, first come, first served. A primitive written with
-// <hocket/primitive.hpp> alone. docs/writing-a-primitive.md explains it, tests/model/sync/turnstile_test.cpp proves it.
+// A turnstile: each let_one_through() lets one coroutine pass, in the order of their waits. A primitive that only uses
+// <hocket/primitive.hpp>. docs/writing-a-primitive.md explains it, tests/model/sync/turnstile_test.cpp proves it.
 #pragma once
 #include <hocket/primitive.hpp>
 #include <cstddef>
@@ -13,7 +13,7 @@ class turnstile final : private hocket::primitive::wait_source {
     return hocket::primitive::operation<passing>(std::in_place, at, *this);
   }
 
-  // Any thread. Lets one coroutine pass: the first that waits, or else the next that calls pass().
+  // Any thread. Lets one coroutine pass: the first waiter, or without waiters the next caller of pass().
   void let_one_through() noexcept {
     hocket::primitive::grant next;
     {
@@ -28,7 +28,7 @@ class turnstile final : private hocket::primitive::wait_source {
   using suspension = hocket::primitive::suspension;
   using waiter = hocket::primitive::waiter;
 
-  // How to wait for one passage: what operation<passing> calls.
+  // The wait for one passage, as operation<passing> calls it.
   class passing {
    public:
     using value_type = void;
@@ -50,7 +50,7 @@ class turnstile final : private hocket::primitive::wait_source {
   }
   bool begin(suspension& wait, waiter& entry) noexcept {
     hocket::primitive::locked guard(mutex_);
-    if (wait.decided()) return false;                         // a stop came first
+    if (wait.decided()) return false;                         // a stop was first
     if (free_ == 0) return line_.enlist(wait, *this, entry);  // true: it waits
     if (wait.take_now(entry, *this)) --free_;
     return false;

@@ -1,10 +1,11 @@
-// The calling side. A call is an id that the task manager expects a reply for, and a frame with it on its way out: so
-// any number are in flight, each with its own deadline, and the reply finds whoever waits. Two threads do what would
-// block: one writes what is in the outbox, one reads and completes. Neither knows coroutines, and no call knows them.
+// The calling side. A call is an expected reply of the task manager, and a frame with the reply's id in the outbox. So
+// any number of calls are in flight, each with its own deadline, and the id of a reply leads to its waiter. Two threads
+// make the blocking calls: the writer sends the frames of the outbox, the reader completes calls. Neither thread
+// depends on coroutines, and no call depends on the threads.
 //
-// When the connection is lost, every call that is outstanding fails with the reason, and so does each that comes later. The
-// reader sees to that, which ends last: a writer that cannot go on closes the outbox, and shuts the connection down, so
-// that the reader comes to its end, behind the replies that are there already.
+// If the connection is lost, every outstanding call fails with the reason, and so does each later one. The reader
+// ends last, and fails the calls. If the writer fails, it closes the outbox and shuts the connection down. So the
+// reader ends, after it has read the replies that had already arrived.
 #pragma once
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/manager/task_manager.hpp>
@@ -28,9 +29,10 @@ class client {
   client& operator=(const client&) = delete;
   ~client() { end(); }
 
-  // Any coroutine, any thread; never waits. Await what it gives: the reply, or timed_out, operation_canceled, broken_pipe
-  // after end(), or why the connection was lost: connection_reset if the other end has closed it, bad_message if it has
-  // sent what is no frame, else what the system says. Dropping it forgets the call. `options.data` is the client's.
+  // Any coroutine, any thread; never waits. Await the returned object: it gives the reply, or timed_out,
+  // operation_canceled, broken_pipe after end(), or the reason of a lost connection: connection_reset if the other end
+  // has closed it, bad_message if it has sent an invalid frame, otherwise the system's error. Dropping the object
+  // abandons the call. `options.data` belongs to the client.
   reply call(std::uint32_t method, std::string payload, hocket::expect_options options = {.location = {}}) {
     options.data = this;
     reply expected = tm_.expect<std::string>(options);
@@ -40,12 +42,12 @@ class client {
     return expected;
   }
 
-  // Without a reply. False: nothing goes out any more.
+  // Sends without a reply. False: the outbox is closed.
   bool notify(std::uint32_t method, std::string payload) {
     return outbox_.try_send({0, method, std::move(payload)}).has_value();
   }
 
-  // After it no call goes out; replies are still taken until the other end closes.
+  // Sends no call afterwards; accepts replies until the other end closes.
   void end() {
     outbox_.close();
     if (writer_.joinable()) writer_.join();
@@ -66,16 +68,16 @@ class client {
   void read() {
     frame_reader from(fd_);
     std::error_code why;
-    // A reply that nobody expects any more is dropped, and counted by the manager: counts().late.
+    // A reply that is no longer expected is dropped, and counted by the manager: counts().late.
     for (frame one; !(why = from.read(one));)
       tm_.complete(static_cast<hocket::task_id>(one.id), std::move(one.payload));
     lose(why);
-    // A call that was put into the outbox before is among them.
+    // Includes the calls that are still in the outbox.
     tm_.for_each([&](const hocket::task_info& one) {
       if (one.expected && one.data == this) tm_.fail(one.id, why);
     });
   }
-  // Nothing goes out any more, and what has come in is all that comes.
+  // Ends sending and receiving.
   void lose(std::error_code why) {
     outbox_.close(why);
     ::shutdown(fd_, SHUT_RDWR);

@@ -1,6 +1,6 @@
-// Remote calls over a socket pair: 100,000 in flight at a time, of tasks and of fibers, on one thread. Some are answered
-// after their deadline: who called is told `timed_out`, and the reply is dropped and counted when it comes. Then the other
-// end goes away, or talks nonsense: every call is told so, also one that would wait for ever.
+// Remote calls over a socket pair: 100,000 in flight at a time, of tasks and of fibers, on one thread. Some are
+// answered after their deadline: the call returns `timed_out`, and the late reply is dropped and counted. Then the
+// other end closes, or sends nonsense: every call returns an error, also a call without a deadline.
 #include <hocket/hocket.hpp>
 
 #include <cstdio>
@@ -45,7 +45,7 @@ struct caller {
     if (++called == all) all_are_in_flight();
     return reply;
   }
-  // Nothing was answered yet, and nothing has a deadline.
+  // No call is answered yet, and none has a deadline.
   void all_are_in_flight() {
     most = tm.counts().expected;
     for (const task_id id : slow) tm.set_deadline(id, 10ms);
@@ -87,7 +87,7 @@ bool calls_are_answered() {
   for (std::size_t i = 0; i < tasks; ++i) spawn(lp, call_in_a_task, std::ref(by));
   for (std::size_t i = 0; i < fibers; ++i) spawn(lp, {.stack_size = 16 << 10}, call_in_a_fiber, std::ref(by));
   lp.run();
-  client.notify(rpc::answer_slow, "");  // now the late ones come
+  client.notify(rpc::answer_slow, "");  // now the late replies arrive
   client.end();
   const std::size_t late = tm.counts().late;
   std::printf("%zu in flight; %zu answered, %zu timed out, %zu failed; %zu late replies dropped\n", by.most, by.answered,
@@ -102,7 +102,7 @@ task<> call_without_a_deadline(rpc::client& to, std::errc wanted, std::size_t& t
   if (!answer && answer.error() == wanted) ++told;
 }
 
-// What the other end does when it has been called, and what every call is told then.
+// An action of the other end after the calls, and the error that every call returns then.
 struct loss {
   const char* what;
   void (*happens)(int fd);
@@ -126,13 +126,13 @@ bool calls_are_told(const loss& one) {
   loop lp;
   task_manager tm(lp);
   rpc::client client(tm, connection.ends[0]);
-  auto others = tm.expect<std::string>();  // of somebody else: left alone
+  auto others = tm.expect<std::string>();  // of another user: not affected
   for (std::size_t i = 0; i < calls; ++i)
     spawn(lp, call_without_a_deadline, std::ref(client), one.told, std::ref(told));
   while (lp.poll()) continue;
   const bool outstanding = tm.counts().expected == calls + 1;
   one.happens(connection.ends[1]);
-  client.notify(rpc::upper, "");  // the writer has something to say
+  client.notify(rpc::upper, "");  // the writer has a frame to send
   lp.run();
   auto later = client.call(rpc::upper, "");
   const bool at_once = later.is_ready();

@@ -1,4 +1,5 @@
-// Frames on a stream: a header, then as many bytes as it says. Both ends run on one machine, so numbers are as they are.
+// Frames on a stream: a header, then the number of bytes in it. Both ends run on one machine, so numbers have its byte
+// order.
 #pragma once
 #include <cerrno>
 #include <cstddef>
@@ -32,7 +33,7 @@ inline void append(std::string& to, const frame& one) {
 
 inline std::error_code system_error() noexcept { return {errno, std::system_category()}; }
 
-// All of it, or says what is in the way: broken_pipe if the other end is gone.
+// Writes all bytes, or returns the error: broken_pipe if the other end has closed.
 inline std::error_code write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t done = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -42,13 +43,13 @@ inline std::error_code write_all(int fd, std::string_view bytes) {
   return {};
 }
 
-// Reads frames out of a stream, many with one call of the system.
+// Reads frames from a stream, many with one system call.
 class frame_reader {
  public:
   explicit frame_reader(int fd) noexcept : fd_(fd) {}
 
-  // Empty: there is one. connection_reset: the stream has ended; bad_message: it holds what is no frame; or what the system
-  // says.
+  // Reads one frame. connection_reset: the stream has ended; bad_message: an invalid frame; otherwise the system's
+  // error.
   std::error_code read(frame& into) {
     header head{};
     if (std::error_code why = take(&head, sizeof head)) return why;

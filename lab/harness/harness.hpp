@@ -1,22 +1,22 @@
 #pragma once
-// What every C++ subject of the page `switch` shares: the arguments, the clock, the phases, the JSON lines.
+// The shared code of all C++ subjects of the page `switch`: the arguments, the clock, the phases, the JSON lines.
 //
 // A subject is called as `<program> <workload> <n> <stack bytes> <budget ms>`. The budget bounds each measured phase,
-// not the process. It prints one JSON line per result, or one with the member "skip" when a limit of the machine
+// not the process. It prints one JSON line per result, or a line with the member "skip" when a limit of the machine
 // forbids the size.
 //
-// Words. An *activation* enters one suspended coroutine and comes back when it has suspended again: one resume plus
+// Words. An *activation* enters one suspended coroutine and returns when it has suspended again: one resume plus
 // one yield, so two switches. Each activation adds one to a counter in a cache line that belongs to the coroutine
-// alone, and at the end every counter must show the number of activations that were asked for.
+// alone, and at the end every counter must show the requested number of activations.
 //
 // The workload `switch` runs these phases in one process:
 //   1. create        the first n coroutines of the process are constructed; none has run any of its body
 //   2. (start)       the first activation of each, not timed
 //   3. bytes         anonymous resident memory that 1 and 2 added, per coroutine
 //   4. round_trip    activations of all n in turn; as many rounds as fit into the budget, in several repetitions
-//   5. (finish)      the last activation of each, not timed: the body comes to its end
+//   5. (finish)      the last activation of each, not timed: the body ends
 //   6. destroy       the finished coroutines are destroyed
-//   7. create_warm   1, 2, 5 and 6 again and again; what the system keeps in its documented pool is warm
+//   7. create_warm   1, 2, 5 and 6 again and again; the system's documented pool is warm
 // Results of 4, 6 and 7 are medians over the repetitions. Creation and removal are so timed apart from the first and
 // the last activation as in the program of document 002.
 #include <sys/mman.h>
@@ -82,7 +82,7 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Reading the clock costs as much as creating one coroutine: what the next reading took is subtracted.
+// Reading the clock costs as much as creating one coroutine, so the time of the next reading is subtracted.
 template <class F>
 double timed(F&& f) {
   double begin = now_ns();
@@ -92,8 +92,8 @@ double timed(F&& f) {
   return std::max(0.0, end - begin - reading);
 }
 
-// `rounds(k)` does k rounds and returns the nanoseconds they took. The median of one round's, over several repetitions,
-// each of which has as many rounds as take a sixteenth of the budget or more.
+// `rounds(k)` does k rounds and returns their nanoseconds. Returns the median time of one round over several
+// repetitions; each repetition has as many rounds as take a sixteenth of the budget or more.
 template <class F>
 double median_of_rounds(double budget_ns, F&& rounds) {
   std::size_t k = 1;
@@ -106,7 +106,7 @@ double median_of_rounds(double budget_ns, F&& rounds) {
   return median(std::move(values));
 }
 
-// Exact, unlike VmRSS, whose per-CPU counters may lag by megabytes; and without the pages of program files.
+// Exact, and without the pages of program files. VmRSS is not exact: its per-CPU counters may lag by megabytes.
 inline double resident_bytes() {
   std::FILE* f = std::fopen("/proc/self/smaps_rollup", "r");
   if (!f) fail("cannot read /proc/self/smaps_rollup");
@@ -124,7 +124,7 @@ struct alignas(64) line {
   bool stop;
 };
 
-// Raw memory for n objects whose types need not be default-constructible. Its pages are there from the start, so a
+// Raw memory for n objects of a type that need not be default-constructible. Its pages are touched at the start, so a
 // first creation does not pay for the lab's own bookkeeping.
 template <class T>
 class slots {
@@ -273,7 +273,7 @@ int run_batches(const char* system, const request& r, Batch&& batch) {
   std::size_t k = 64;
   for (double took = measure(k); took < r.budget_ns / 16; took = measure(k)) k *= 2;
   std::vector<double> values;
-  for (double used = 0; values.size() < 9 && used < 8 * r.budget_ns;) {  // 8: batches may come to take longer
+  for (double used = 0; values.size() < 9 && used < 8 * r.budget_ns;) {  // 8: later batches may take longer
     const double took = measure(k);
     used += took;
     values.push_back(took / static_cast<double>(k));

@@ -1,12 +1,12 @@
 #pragma once
-// What the C++ subjects of the page `managed` share. Its two workloads are the two tests of document 001, the same in
-// every language; the systems under a scheduler have them in scheduled.hpp.
+// The shared code of the C++ subjects of the page `managed`. Its two workloads are the two tests of document 001, the
+// same in every language; scheduled.hpp has them for the systems with a scheduler.
 //
-//   switches  the n coroutines take turns, round after round: thousand times a second that one of them is left and the
-//             next one entered, by whatever way the system goes: through an owner or a scheduler, or straight.
-//   memory    all n are created and come to their first suspension ("live"), then take ten turns more ("peak"). No
-//             clock is read. The driver reads the memory of the process from outside (labkit/memory.py) when it is told
-//             to, so that every language is measured with the same instrument.
+//   switches  the n coroutines take turns, round after round: thousands of changes per second from one coroutine to the
+//             next, in the way of the system: through an owner, through a scheduler, or directly.
+//   memory    all n are created and run to their first suspension ("live"), then take ten more turns ("peak"). No
+//             clock is read. The driver reads the memory of the process from outside (labkit/memory.py) at the
+//             subject's request, so that every language is measured with the same instrument.
 //
 // A turn adds one to the counter of the coroutine that takes it, and every counter must show all its turns, as on the
 // page `switch`.
@@ -16,7 +16,7 @@ namespace lab {
 
 constexpr std::uint64_t turns_before_peak = 10;
 
-// Tells the driver what to read of this process now, and waits until it has.
+// Requests a reading of this process from the driver, and waits until it is done.
 inline void let_read(const char* what) {
   std::puts(what);
   std::fflush(stdout);
@@ -31,9 +31,9 @@ inline void emit_switches(const char* system, std::size_t n, double ns_each) {
 //   Ring(n, stack bytes)
 //   create(i, line&)   constructs coroutine i, which does not run yet
 //   rounds(k)          k turns of each, be they the first
-//   finish()           the last turn of each: the lines say stop, and all come to their ends
+//   finish()           the last turn of each: the lines say stop, and all coroutines end
 //   drop(i)            destroys the finished coroutine
-//   rest()             if it has that: what happens to coroutines that have waited for long
+//   rest()             optional: treats all coroutines as if they had waited for long
 template <class Ring>
 class managed_page {
  public:
@@ -96,7 +96,7 @@ class managed_page {
   std::uint64_t expected_ = 0;
 };
 
-// A pool of the page `switch` as such a set: its owner resumes one after the other.
+// A pool of the page `switch` as a set of this kind: its owner resumes one coroutine after the other.
 template <class Pool>
 class by_owner {
  public:

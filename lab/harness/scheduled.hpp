@@ -1,16 +1,17 @@
 #pragma once
-// The page `switch` for systems whose coroutines run under a scheduler, which enters one after the other when they
-// yield. The phases are those of harness.hpp, but nobody stands outside and resumes: coroutine number 0 keeps the time
-// during the round trips, as in ../go/main.go, and a repetition is divided by the activations that all lines show.
+// The page `switch` for systems with a scheduler, which enters the coroutines one after the other when they yield. The
+// phases are the phases of harness.hpp, but there is no owner outside that resumes: coroutine number 0 measures the
+// time during the round trips, as in ../go/main.go, and the time of a repetition is divided by the activations that all
+// lines show.
 //
 // An activation is a yield: out to the scheduler and into the next coroutine, which is one resume and one yield, too.
 //
-// Every coroutine counts its activations in its own line, until that shows the limit, which stands in one place for
+// Every coroutine counts its activations in its own line, until the line shows the limit, which is one variable for
 // all. A coroutine ends by itself, so there is no phase between finish and destroy: `destroy` is the time from the
-// signal to stop to the last one's end, the last activation and the drop of the handles included. It is taken in the
-// warm cycles alone: after the round trips the coroutines come to the limit, and so to their end, in their last rounds.
+// signal to stop to the end of the last coroutine, with the last activation and the drop of the handles. It is measured
+// only in the warm cycles: after the round trips the coroutines reach the limit, and so their end, in the last rounds.
 //
-// The body of a coroutine, where YIELD is what its system says:
+// The body of a coroutine, where YIELD is the call of its system:
 //
 //   ++mine.count;
 //   YIELD;                                            // the first activation ends
@@ -27,7 +28,7 @@
 
 namespace lab {
 
-// What the coroutines of one program share.
+// The shared state of the coroutines of one program.
 class turns {
  public:
   turns(slots<line>& lines, std::size_t n, double budget_ns) : lines_{lines}, n_{n}, budget_{budget_ns} {}
@@ -39,8 +40,8 @@ class turns {
     begin_ = now_ns();
   }
 
-  // For number 0: the end of one repetition and the beginning of the next. How many activations of its own that one
-  // has; 0 when it shall not measure, or has done enough and set the limit.
+  // For number 0: ends one repetition and begins the next. Returns its number of activations in the next repetition; 0
+  // if it must not measure, or if it has measured enough and has set the limit.
   std::size_t next() {
     if (!measuring_) return 0;
     double took = now_ns() - begin_;
@@ -95,7 +96,7 @@ class turns {
 //   create(i, turns&, line&)   creates coroutine i, which does not run yet
 //   round(n)                   enters each of the n coroutines once, from outside
 //   run()                      runs them until all have ended
-//   drop(i)                    gives up what belongs to the ended coroutine i
+//   drop(i)                    releases the objects of the ended coroutine i
 template <class Scheduler>
 class scheduled_page {
  public:
@@ -203,7 +204,7 @@ class scheduled_page {
   Scheduler scheduler_;
 };
 
-// The workloads of the pages `switch` and `managed`; others are not its own, and nothing is returned.
+// Runs the workloads of the pages `switch` and `managed`; returns nothing for other workloads.
 template <class Scheduler>
 std::optional<int> run_scheduled(const char* system, const request& r) {
   if (r.workload == "switch") return scheduled_page<Scheduler>{system, r}.run();

@@ -17,7 +17,7 @@ constexpr memory_source heap{};  // represents operator new
 
 constinit memory_source custom{};  // written under `setting`, before `chosen`
 constinit thread_mutex setting;
-constinit atomic<const memory_source*> chosen{nullptr};  // null: not decided yet; changes once, to &heap or &given
+constinit atomic<const memory_source*> chosen{nullptr};  // null: not decided yet; changes once, to &heap or &custom
 
 // Chooses `source` if none is chosen. Returns the chosen one.
 const memory_source* choose(const memory_source& source) noexcept {

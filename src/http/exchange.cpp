@@ -3,20 +3,17 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
-#include <hocket/coro/when_any.hpp>
 #include <hocket/http/body_writer.hpp>
 #include <hocket/http/detail/file_sender.hpp>
 #include <hocket/http/detail/proxy_protocol.hpp>
 #include <hocket/http/upgrade.hpp>
-#include <hocket/time/sleep.hpp>
 
-#include "http/connection.hpp"
+#include "http/active_connection.hpp"
 #include "http/peer_waits.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
 using hocket::detail::time_here;
-using namespace std::chrono_literals;
 
 // Whether the running coroutine was cancelled. Errors do not say it: a handler may cancel its own waits.
 static bool is_stopped() noexcept {
@@ -25,22 +22,14 @@ static bool is_stopped() noexcept {
 }
 static std::error_code error_of(const result<void>& done) noexcept { return done ? std::error_code() : done.error(); }
 
-task<connection::fate> connection::run() {
-  if (client_.awaits_proxy_header()) {
-    const bool is_read = co_await read_proxy_header();
-    if (!is_read) co_return is_stopped() ? fate::cancelled : fate::closed;
-  }
-  for (;;) {
+task<active_connection::fate> active_connection::run(step first) {
+  for (step next = first;; next = advance()) {
     bool lives = true;
-    const step next = advance();
     switch (next) {
       case step::idle:
       case step::flush:
-      case step::close: {
-        const result<void> sent = co_await out_.flush();
-        lives = sent.has_value();
-        break;
-      }
+      case step::close: lives = co_await send_output(); break;
+      case step::proxy_header: lives = co_await read_proxy_header(); break;
       case step::head: lives = co_await read_head(); break;
       case step::exchange: lives = co_await exchange(); break;
     }
@@ -51,14 +40,14 @@ task<connection::fate> connection::run() {
 }
 
 // Sends the answers that are ready.
-task<bool> connection::send_output() {
+task<bool> active_connection::send_output() {
   const result<void> sent = co_await out_.flush();
   co_return sent.has_value();
 }
 
 // --- the head
 
-task<bool> connection::read_head() {
+task<bool> active_connection::read_head() {
   if (head_deadline_ == time_point::max()) head_deadline_ = deadline_after(time_here(), site_.options.limits.head);
   if (!out_.out().empty()) {
     const result<void> sent = co_await out_.flush();
@@ -74,7 +63,7 @@ task<bool> connection::read_head() {
   co_return lives;
 }
 
-task<bool> connection::read_proxy_header() {
+task<bool> active_connection::read_proxy_header() {
   const time_point deadline = deadline_after(time_here(), site_.options.limits.head);
   for (;;) {
     const proxy_header header = proxy_header::parse(in_.unread());
@@ -94,7 +83,7 @@ task<bool> connection::read_proxy_header() {
 // --- an exchange
 
 // The body lies in `whole` until the answer is complete, and the request has ended.
-task<bool> connection::exchange() {
+task<bool> active_connection::exchange() {
   output whole;
   semaphore::permits shares;
   const request_end ended{request_};
@@ -126,19 +115,19 @@ task<bool> connection::exchange() {
   co_return true;
 }
 
-bool connection::must_read_whole() const noexcept {
+bool active_connection::must_read_whole() const noexcept {
   return !refusal_ && route_ && route_->settings().body == http::whole && !body_.has_ended();
 }
 
 // The answer leaves first: the peer may read it before it sends the rest.
-task<bool> connection::drain() {
+task<bool> active_connection::drain() {
   const result<void> sent = co_await out_.flush();
   if (!sent) co_return false;
   const bool drained = co_await body_.drain(site_.options.limits.max_drain);
   co_return drained;
 }
 
-task<std::error_code> connection::read_whole(output& whole, semaphore::permits& shares) {
+task<std::error_code> active_connection::read_whole(output& whole, semaphore::permits& shares) {
   const result<void> sent = co_await out_.flush();
   if (!sent) co_return sent.error();
   const std::size_t limit = body_.max();
@@ -153,7 +142,7 @@ task<std::error_code> connection::read_whole(output& whole, semaphore::permits& 
 }
 
 // False: the peer is gone, or the coroutine is cancelled.
-task<bool> connection::respond(std::optional<response>& answer) {
+task<bool> active_connection::respond(std::optional<response>& answer) {
   const route_table& routes = *site_.routes;
   if (refusal_) {
     // An error of the connection has no answer.
@@ -178,37 +167,14 @@ task<bool> connection::respond(std::optional<response>& answer) {
     const result<void> sent = co_await out_.flush();
     if (!sent) co_return false;
   }
-  task<> handling = await_handler(answer);
-  task<> watching = watch_peer();
-  auto first = co_await when_any(std::move(handling), std::move(watching));
-  if (first.index() != 0) co_return false;
-  // The answer of a handler that was cancelled with its connection is dropped, also if it has returned the error.
-  co_return !is_stopped() || answer->error() != std::errc::operation_canceled;
-}
-
-// --- a handler and its peer
-
-task<> connection::await_handler(std::optional<response>& answer) {
-  answer.emplace(co_await site_.routes->respond(*request_));
-}
-
-// Ends when the peer is gone, or the coroutine is cancelled.
-//
-// A peer that has shut down writing may still read, so its handler goes on. From then on each wait for its end would
-// return at once; the connection is looked at once a second.
-task<> connection::watch_peer() {
-  for (;;) {
-    const result<peer_end> end = co_await peer_.closed();
-    if (!end && end.error() == std::errc::operation_canceled) co_return;
-    if (end && (*end == peer_end::closed || site_.options.cancel_when_half_closed)) co_return;
-    const result<void> slept = co_await sleep_for(1s);
-    if (!slept) co_return;
-  }
+  answer.emplace(co_await routes.respond(*request_));
+  // The answer to a peer that is gone is dropped, and so is the error of a handler that was cancelled.
+  co_return !is_stopped() || (!is_abandoned() && answer->error() != std::errc::operation_canceled);
 }
 
 // --- the answer
 
-task<bool> connection::send_answer(response& answer) {
+task<bool> active_connection::send_answer(response& answer) {
   const response_body::kind kind = response_access::body(answer).type();
   if (kind == response_body::kind::upgrade) {
     const bool upgraded = co_await upgrade(answer);
@@ -240,12 +206,12 @@ task<bool> connection::send_answer(response& answer) {
   co_return !error;
 }
 
-task<std::error_code> connection::send_text(std::string_view text) {
+task<std::error_code> active_connection::send_text(std::string_view text) {
   const result<void> sent = co_await out_.send(text);
   co_return error_of(sent);
 }
 
-task<std::error_code> connection::send_file(const body_file& file) {
+task<std::error_code> active_connection::send_file(const body_file& file) {
   body_writer writer(out_, false, file.size);
   const result<void> sent = co_await send_file_part(writer, file.file.native_handle(), file.offset, file.size);
   if (!sent) co_return sent.error();
@@ -254,17 +220,14 @@ task<std::error_code> connection::send_file(const body_file& file) {
 }
 
 // The function may suspend: the head, and the answers before it, leave first.
-task<std::error_code> connection::send_function(body_function& function, const body_plan& plan) {
+task<std::error_code> active_connection::send_function(body_function& function, const body_plan& plan) {
   const result<void> sent = co_await out_.flush();
   if (!sent) co_return sent.error();
-  task<std::error_code> writing = write_function(function, plan);
-  task<> watching = watch_peer();
-  auto first = co_await when_any(std::move(writing), std::move(watching));
-  if (first.index() == 0) co_return *first.get<0>();
-  co_return is_stopped() ? make_error_code(hocket::errc::cancelled) : make_error_code(std::errc::connection_aborted);
+  const std::error_code error = co_await write_function(function, plan);
+  co_return error;
 }
 
-task<std::error_code> connection::write_function(body_function& function, const body_plan& plan) {
+task<std::error_code> active_connection::write_function(body_function& function, const body_plan& plan) {
   const bool chunked = plan.end == body_end::chunked;
   body_writer writer(out_, chunked, plan.end == body_end::length ? plan.length : body_writer::unlimited);
   result<void> written;
@@ -281,7 +244,7 @@ task<std::error_code> connection::write_function(body_function& function, const 
 
 // --- another protocol
 
-task<bool> connection::upgrade(response& answer) {
+task<bool> active_connection::upgrade(response& answer) {
   const bool is_asked = request_->minor_version() == 1 && head_->body().upgrades && body_.has_ended();
   if (!is_asked) {
     refusal_ = errc::upgrade_required;
@@ -299,6 +262,9 @@ task<bool> connection::upgrade(response& answer) {
   log_answer(answer, error_of(sent));
   if (!sent) co_return false;
   static_cast<void>(peer());  // its address is asked for, while there is a stream
+  job_.ask_handover();
+  const result<void> released = co_await released_.wait();
+  if (!released) co_return false;
   upgraded_stream stream(std::move(peer_), in_.unread());
   const result<void> ended = co_await response_access::body(answer).upgrade().run(std::move(stream));
   co_return ended || ended.error() != std::errc::operation_canceled;

@@ -166,7 +166,7 @@ response answer_with_content(request& rq, opened_file&& opened, const file_field
                              std::int64_t now) {
   const bool is_get = rq.method() == method::get;
   const std::optional<std::string_view> range = is_get ? rq.header("Range") : std::nullopt;
-  if (range && is_range_current(rq.header("If-Range"), current, now)) {
+  if (range && if_range_holds(rq.header("If-Range"), current, now)) {
     const range_set ranges = range_set::parse(*range, opened.size);
     if (ranges.result() == range_set::outcome::unsatisfiable) return answer_unsatisfiable(opened.size);
     if (ranges.result() == range_set::outcome::satisfiable)

@@ -18,7 +18,7 @@
 //   - Afterwards refill() reads bytes of the body into behind_, when unread() is empty.
 //   - finish_request() frees the memory in which unread() does not lie.
 //
-// Access: the connection's coroutine, and the handler's while it reads the body.
+// Access: the connection's job or coroutine, whichever has the connection, and the handler's while it reads the body.
 #pragma once
 #include <hocket/io/borrowed_bytes.hpp>
 #include <hocket/io/buffer.hpp>

@@ -1,9 +1,8 @@
-// The waits of a connection for its peer, each with its limit. A connection waits for its peer in no other place, so a
-// change of how limits are kept is a change of this header.
+// The waits of a connection's coroutine for its peer, each with its limit. A coroutine waits for the peer in no other
+// place, so a change of how limits are kept is a change of this header. (Without a request the job waits:
+// connection_job.hpp.)
 //
 //   phase                    limit                                       end
-//   before the first byte    limits::first_byte                          closed
-//   between two requests     limits::idle                                closed
 //   within a head            limits::head, from its first byte           408
 //   within a body            the pace (pace.hpp)                         408
 //   within an answer         the pace                                    closed
@@ -18,9 +17,6 @@
 #include "http/pace.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
-
-// The first two phases. The connection is idle meanwhile.
-inline auto wait_for_request(tcp::stream& peer, duration limit) { return within(limit, peer.read_idle()); }
 
 inline auto wait_for_head(tcp::stream& peer, mutable_buffer room, time_point deadline) {
   return within(deadline, peer.read_some(room));

@@ -3,7 +3,8 @@
 // Each write waits for the peer at most as long as the pace allows (pace.hpp). A write that fails ends the connection:
 // later calls return the same error.
 //
-// Access: the connection's coroutine, and the coroutine of a handler that writes its body.
+// Access: the connection's job or coroutine, whichever has the connection, and the coroutine of a handler that writes
+// its body.
 #pragma once
 #include <hocket/coro/task.hpp>
 #include <hocket/http/detail/output.hpp>
@@ -17,6 +18,9 @@
 #include "http/pace.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
+
+// What send_now() has reached: all bytes are sent, the system takes no more now, the write has failed.
+enum class send_state : std::uint8_t { complete, blocked, failed };
 
 class sender {
  public:
@@ -33,6 +37,8 @@ class sender {
   // Bytes that the system has taken.
   std::uint64_t sent() const noexcept { return sent_; }
 
+  // Sends the output as far as the system takes it now.
+  send_state send_now() noexcept;
   // Sends the output. Without bytes it completes at once.
   task<result<void>> flush() { return send({}); }
   // Sends the output and then the bytes, in as few writes as possible.
@@ -40,8 +46,11 @@ class sender {
   task<result<void>> send(std::string_view body, std::string_view tail);
 
  private:
+  using parts = std::array<const_buffer, 3>;
+
   void count(duration waited, std::size_t bytes) noexcept;
-  static void skip(std::array<const_buffer, 3>& parts, std::size_t bytes) noexcept;
+  static void skip(parts& from, std::size_t bytes) noexcept;
+  send_state write_now(parts& from, std::size_t& rest) noexcept;
 
   tcp::stream& peer_;
   output out_;

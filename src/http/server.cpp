@@ -4,9 +4,9 @@
 #include <hocket/coro/spawn.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/io/signal_set.hpp>
-#include <hocket/runtime/seam/shutdown_list.hpp>
+#include <hocket/runtime/seam/coroutine_snapshot.hpp>
 
-#include "http/serve_connection.hpp"
+#include "http/connection_job.hpp"
 #include "http/site.hpp"
 #include "http/site_metrics.hpp"
 
@@ -33,8 +33,7 @@ class server_state : public hocket::detail::from_memory_source {
  private:
   // After the signal: `await_signal` is a task of the executor.
   task<shutdown_report> await_signal(signal_set& signals, shutdown_options options);
-  template <class Target>
-  std::error_code open_one(Target target);
+  std::error_code open_one(hocket::detail::listen_target target);
   tcp::serve_options options_of_part() const noexcept;
 
   runtime* const runtime_;
@@ -51,20 +50,20 @@ tcp::serve_options server_state::options_of_part() const noexcept {
   const serve_options& options = site_.options;
   return {.listen = options.listen,
           .max_connections = options.max_connections,
+          .max_idle = options.limits.idle,
           .overload_reply = options.reply_when_full ? overload_reply : std::string_view(),
           .connection = options.connection,
           .on_error = options.on_error,
           .name = options.name};
 }
 
-template <class Target>
-std::error_code server_state::open_one(Target target) {
-  const tcp::serve_options options = options_of_part();
-  result<tcp::server> opened =
-      runtime_ ? tcp::serve(*runtime_, std::move(target), options, &serve_connection, std::ref(site_))
-               : tcp::serve(*loop_, std::move(target), options, &serve_connection, std::ref(site_));
-  if (!opened) return opened.error();
-  parts_.push_back(std::move(*opened));
+std::error_code server_state::open_one(hocket::detail::listen_target target) {
+  auto part = runtime_ ? std::make_unique<server_part>(*runtime_, options_of_part(), site_)
+                       : std::make_unique<server_part>(*loop_, options_of_part(), site_);
+  server_part& opened = *part;
+  tcp::server owner(std::move(part));  // if open() throws, its destructor ends the acceptors
+  if (const std::error_code error = opened.open(std::move(target))) return error;
+  parts_.push_back(std::move(owner));
   return {};
 }
 

@@ -1,7 +1,6 @@
 #include <hocket/core/executor.hpp>
-#include <hocket/core/frame_memory.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
-#include <hocket/net/detail/job_connection.hpp>
+#include <hocket/net/seam/job_connection.hpp>
 
 #include <new>
 #include <utility>
@@ -15,9 +14,6 @@ job_connection::job_connection(server_core::connection&& accepted)
 }
 
 job_connection::~job_connection() = default;
-
-void* job_connection::operator new(std::size_t bytes) { return allocate_frame(bytes); }
-void job_connection::operator delete(void* memory, std::size_t bytes) noexcept { release_frame(memory, bytes); }
 
 void job_connection::start(job_connection& created) {
   if (created.server().connections_scope().enroll(1)) {
@@ -45,12 +41,13 @@ readiness_job& job_of(phased_connection& job) noexcept { return static_cast<job_
 // False: it is destroyed.
 bool job_connection::run(std::uint32_t reasons) noexcept {
   this_thread().ctx = &server().connections_scope().parent_context();
-  linked_ &= static_cast<std::uint8_t>(~reasons);
-  if (std::exchange(is_idle_, false)) descriptor_access::record_of(peer).set_idle_since(0);
-  if ((reasons & job_reason::stopped) != 0 && !is_ending_) {
-    end_phase();
-    is_ending_ = true;  // counted as cancelled, and closed at once
-  }
+  set_linked(linked_ & ~reasons);
+  if (is_idle_) descriptor_access::record_of(peer).set_idle_since(0);
+  is_idle_ = false;
+  const bool is_back = (reasons & job_reason::returned) != 0;
+  if (is_back) is_lent_ = false;
+  if ((reasons & job_reason::stopped) != 0) was_stopped_ = true;
+  if (was_stopped_ && !is_lent_ && !is_back && !is_ending_) end_cancelled();
   if (!is_ending_) proceed(reasons);
   if (!is_ending_ || !has_ended()) return true;
   leave();
@@ -69,18 +66,23 @@ bool job_connection::wait_writable() noexcept {
   return wait(descriptor_access::record_of(peer).out, job_reason::writable);
 }
 // The first look makes the direction idle.
-bool job_connection::wait_peer_end() noexcept {
-  do {
+std::optional<peer_end> job_connection::watch_peer() noexcept {
+  for (;;) {
     auto look = peer.closed().unwrap();
-    if (look.try_now()) return false;
-  } while (!wait(descriptor_access::record_of(peer).peer, job_reason::peer_end));
-  return true;
+    if (look.try_now()) return look.take().value_or(peer_end::closed);
+    if ((linked_ & job_reason::peer_end) != 0) return std::nullopt;
+    const watch_outcome outcome = descriptor_access::record_of(peer).peer.watch(*this);
+    if (outcome == watch_outcome::ready) continue;
+    if (outcome == watch_outcome::linked) set_linked(linked_ | job_reason::peer_end);
+    if (outcome == watch_outcome::busy) notify(job_reason::requested);
+    return std::nullopt;
+  }
 }
 
 bool job_connection::wait(direction& awaited, std::uint32_t reason) noexcept {
   if ((linked_ & reason) != 0) return true;
   switch (awaited.watch(*this)) {
-    case watch_outcome::linked: linked_ |= static_cast<std::uint8_t>(reason); return true;
+    case watch_outcome::linked: set_linked(linked_ | reason); return true;
     case watch_outcome::ready: return false;
     case watch_outcome::busy: notify(job_reason::requested); return true;
     case watch_outcome::occupied: end(std::make_error_code(std::errc::device_or_resource_busy)); return true;
@@ -96,25 +98,40 @@ void job_connection::begin_phase(duration limit, bool is_rated) noexcept {
   list_phase(*this);
 }
 
+bool job_connection::is_late() const noexcept { return phased_connection::is_late(time_here()); }
+
 void job_connection::end(std::error_code error) noexcept {
-  if (std::exchange(is_ending_, true)) return;
-  end_phase();
+  if (is_ending_) return;
+  end_cancelled();
   returned(error);
+}
+void job_connection::end_cancelled() noexcept {
+  end_phase();
+  is_ending_ = true;
+}
+void job_connection::end_thrown() noexcept {
+  threw();
+  end_cancelled();
 }
 
 void job_connection::unwatch(direction& watched, std::uint32_t reason) noexcept {
-  if ((linked_ & reason) != 0 && watched.unwatch(*this)) linked_ &= static_cast<std::uint8_t>(~reason);
+  if ((linked_ & reason) != 0 && watched.unwatch(*this)) set_linked(linked_ & ~reason);
+}
+
+// A direction that does not release the job notifies it: a run follows.
+bool job_connection::release_stream() noexcept {
+  open_descriptor& record = descriptor_access::record_of(peer);
+  unwatch(record.in, job_reason::readable);
+  unwatch(record.out, job_reason::writable);
+  unwatch(record.peer, job_reason::peer_end);
+  return linked_ == 0;
 }
 
 // readiness_job.hpp: "The end of a connection". False: a run follows.
 bool job_connection::has_ended() noexcept {
   leave_list();
   if (has_been_phased_) unlist_phase(*this);
-  open_descriptor& record = descriptor_access::record_of(peer);
-  unwatch(record.in, job_reason::readable);
-  unwatch(record.out, job_reason::writable);
-  unwatch(record.peer, job_reason::peer_end);
-  return linked_ == 0 && !is_posted();
+  return release_stream() && !is_posted();
 }
 
 void job_connection::leave() noexcept {

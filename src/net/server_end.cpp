@@ -90,7 +90,7 @@ task<shutdown_report> server_core::graceful_shutdown(shutdown_options options) {
     }
   }
   co_await join_lingerer();
-  over_ = true;
+  is_shut_down_ = true;
   co_return report;
 }
 
@@ -129,10 +129,10 @@ void server_core::kill_and_join() noexcept {
   expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
           "await graceful_shutdown(), before the server is destroyed", options_.connection.name.c_str());
   for (join_handle<>& acceptor : acceptors_) acceptor.cancel();
-  if (!over_) stop_reapers();
-  if (!over_) lingerer_->end();
-  if (!over_) connections_.kill();
-  if (!over_) stop_jobs();
+  if (!is_shut_down_) stop_reapers();
+  if (!is_shut_down_) lingerer_->end();
+  if (!is_shut_down_) connections_.kill();
+  if (!is_shut_down_) stop_jobs();
   for (join_handle<>& acceptor : acceptors_) static_cast<void>(join_here(acceptor));
   acceptors_.clear();
   spare_.reset();

@@ -2,9 +2,9 @@
 //
 // A worker counts the coroutines that enter and leave on its thread (worker.hpp); other threads count here.
 //
-// States of the gate: open -> children_only -> closed. Children of scopes belong to coroutines that are there already.
-// An end that finds the gate open notifies no waiter: light and heavy fence order the two sides (refuse(),
-// notify_end()).
+// States of the gate: open -> children_only -> closed. In the second state children of scopes are admitted, because
+// they belong to coroutines that were admitted before. If a coroutine ends while the gate is open, notify_end()
+// notifies no waiter. A light and a heavy fence order the two sides (notify_end(), refuse()).
 #pragma once
 #include <hocket/base/error.hpp>
 #include <hocket/core/spawn/seam/daemon_group.hpp>
@@ -56,7 +56,7 @@ class admission : public worker_list {
   bool is_empty() const noexcept { return live() == 0; }
   bool is_drained() const noexcept { return others() == 0; }
 
-  // Admits no coroutine from now on; if `children`, no child either.
+  // From now on no coroutine is admitted, except children of scopes. `children`: no child either.
   void refuse(bool children) noexcept;
   // After refuse(): waits until is_empty() or is_drained(). False: the time is over.
   [[nodiscard]] bool wait_until(bool (admission::*condition)() const noexcept, time_point until) noexcept;
@@ -81,8 +81,8 @@ class admission : public worker_list {
 
   alignas(cache_line_size) atomic<std::size_t> entered_{0};  // by other threads than the workers
   alignas(cache_line_size) atomic<gate> admits_{gate::open};
-  atomic<std::uint32_t> ends_{0};    // while the gate is not open: changes with each end
-  atomic<std::size_t> departed_{0};  // as entered_
+  atomic<std::uint32_t> ends_{0};    // while the gate is not open: changes with each end of a coroutine
+  atomic<std::size_t> departed_{0};  // by other threads than the workers
   daemon_count daemons_;
 };
 

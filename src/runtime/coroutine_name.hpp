@@ -5,9 +5,9 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// In quotes, with its id.
+// Writes the name in quotes, and the id.
 void write_name(text_writer& out, const scheduled& coroutine) noexcept;
-// The id that a task manager gave it, if any.
+// Writes the id that a task manager gave the coroutine, if any.
 void write_id(text_writer& out, const scheduled& coroutine) noexcept;
 
 }}}  // namespace hocket::detail

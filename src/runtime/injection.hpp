@@ -1,8 +1,8 @@
-// The injection queue: work that other threads post to a pool. It is a stack of runnables; a worker takes all of it at
-// once.
+// The injection queue: work that other threads post to a pool. The queue is a stack of runnables; a worker takes all of
+// them at once.
 //
-// post() is one compare-exchange. take() is one exchange, and reverses the order. So a burst costs its poster no more
-// than a list. Other workers steal from the worker that took it.
+// post() is one compare-exchange. take() is one exchange, and reverses the order. So each post of a burst costs as much
+// as an insertion into a list. Other workers steal from the worker that took the runnables.
 //
 // post_all() posts a *bundle*, an array of pointers, as one entry of the stack. (In a linked list, the address of each
 // runnable is in the memory of the runnable before it, so cache misses follow one another; through an array they

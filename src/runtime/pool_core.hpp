@@ -1,5 +1,5 @@
-// The part of a pool that its workers share to find work and to be woken for it. The model checker runs it, too
-// (tests/model), so it depends neither on the lives of coroutines nor on timers or the runtime.
+// The part of a pool that its workers share: injected work, and the wake of sleepers. The model checker runs this part,
+// too (tests/model), so it depends neither on the lives of coroutines nor on timers or the runtime.
 //
 // Access. injected, idle, watch_epoch: any thread. cores: constant once the first worker runs. posting: any thread;
 // read by the destructor of the runtime.
@@ -24,12 +24,12 @@ struct pool_core {
   // The worker with this index, modulo their number.
   worker_core& core(std::size_t index) noexcept { return *cores[index % cores.size()]; }
 
-  // Makes a sleeper a searcher and wakes it, if one is needed.
+  // If a searcher is needed, makes a sleeper a searcher and wakes it.
   void wake_one() noexcept;
-  // Ends the rest of the watch and of the stall detector: their pauses return.
+  // Ends the rest of the watch and of the stall detector: pause_watch() and pause_stalls() return.
   void arm_watch() noexcept;
-  // By the watch, by the stall detector: sleeps for a period; if all workers slept in the last period, until it is
-  // armed. `epoch`: the result of read_watch_epoch() before the caller checked whether it must end.
+  // By the watch, by the stall detector: sleeps for a period; if all workers slept in the last period, until
+  // arm_watch(). `epoch`: the result of read_watch_epoch() before the caller checked whether it must end.
   void pause_watch(std::uint32_t epoch, duration period) noexcept {
     pause(idle_workers::observer::watch, epoch, period);
   }
@@ -68,7 +68,7 @@ struct pool_core {
 
  private:
   void pause(idle_workers::observer self, std::uint32_t epoch, duration period) noexcept;
-  // The push is a full fence itself (injection::push); another one before the load would double the cost.
+  // The push is a full fence itself (injection::push); a second fence before the load would double the cost.
   template <class Post>
   void push_and_wake(Post& post_to) noexcept {
     post_to(injected);

@@ -10,7 +10,7 @@
 //   4. end(): stores null
 //
 // No fence is needed. The destructor learns that the work has finished through a chain of release and acquire
-// operations that begins at the push. The store of step 1 comes before the push, so the destructor sees it.
+// operations that begins at the push. The store of step 1 precedes the push, so the destructor sees the store.
 //
 // A poster is allocated at the first post of a thread, and stays in a global list. When the thread ends, another thread
 // can reuse its poster. If a thread cannot have a poster (no memory, or the thread is ending), the pool counts the

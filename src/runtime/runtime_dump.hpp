@@ -2,20 +2,23 @@
 //
 // # A worker that does not stop
 //
-// It is in one coroutine: the turn and the running context that the asking thread notes after its patience. As long as
-// both are the same (is_unchanged()), the worker has resumed nothing else, and so no other coroutine runs anywhere. The
-// dump checks that before it reads each coroutine of a stopped worker. If the worker has left its coroutine, it may run
-// any coroutine, and from then on rows have only what never changes.
+// If a worker has not stopped in time, the worker is *in motion*: it is inside one coroutine. The dump records the turn
+// and the running context of this worker. As long as both are the same (is_unchanged()), the worker has resumed no
+// other coroutine. So if this holds for all workers in motion, only their recorded coroutines run. The dump checks this
+// before it reads each coroutine of a stopped worker. If a worker in motion has left its coroutine, it may run any
+// coroutine. From then on rows have only constant properties.
 //
 //   the coroutine                        its row has
-//   runs on a worker in motion           "running", and what never changes
-//   began on a stopped worker            all, as long as the workers in motion have stayed
-//   began on a worker in motion          "unknown", and what never changes
+//   runs on a worker in motion           "running", and its constant properties
+//   began on a stopped worker            everything, as long as the workers in motion are unchanged
+//   began on a worker in motion          "unknown", and its constant properties
 //
-// Registries are locked meanwhile: a coroutine that began on a stopped worker may end on a worker in motion.
+// The registry of a worker is locked while the dump reads its coroutines: a coroutine that began on a stopped worker
+// may end on a worker in motion.
 //
-// Hazard: if the worker in motion grants a wait and destroys its source between the check and the read, then the dump
-// reads a source that is gone. Any thread of the program of another kind can do the same (suspension::awaited()).
+// Hazard. If a worker in motion grants a wait and destroys the source of the wait between the check and the read, then
+// the dump reads a source that does not exist. Not prevented: any other thread of the program can do the same, without
+// a worker in motion (suspension::awaited()).
 #pragma once
 #include <hocket/base/seam/text_writer.hpp>
 
@@ -39,7 +42,7 @@ class runtime_dump {
   void inspect(F visit) noexcept;
   void write_holder(text_writer& out, std::size_t index) noexcept;
   void write_coroutines(text_writer& out, const activity_counts& counts, const wait_graph& waits) noexcept;
-  // While a worker does not stop.
+  // For a dump with a worker in motion.
   void write_known_part(text_writer& out, const wait_graph& waits) noexcept;
   void connect_known_part(wait_graph& waits) noexcept;
   std::size_t begun() noexcept;

@@ -1,4 +1,4 @@
-// The inside of a runtime: its workers, the admission of coroutines, and the threads that look at the workers.
+// The state of a runtime: its workers, the admission of coroutines, and the threads that inspect the workers.
 #pragma once
 #include <hocket/core/context.hpp>
 #include <hocket/core/spawn/seam/daemon_group.hpp>
@@ -28,7 +28,7 @@ struct runtime_state : admission {
   std::optional<worker_watch> watched;  // a single worker has none
   std::optional<stall_detector> stalls;
   std::optional<signal_dump> dumps;
-  std::optional<runtime_metrics> metrics;  // while the workers are there
+  std::optional<runtime_metrics> metrics;  // while the workers exist
 };
 
 }}}  // namespace hocket::detail

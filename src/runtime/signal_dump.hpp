@@ -1,7 +1,8 @@
 // Dumps a runtime when the process gets a signal.
 //
 // A signal handler must not write a dump, because a dump waits for the workers. So the handler counts the signal and
-// wakes a thread of each runtime with this option. The first such runtime installs the handler, which stays installed.
+// wakes a thread of each runtime with this option. That thread writes the dump. The first such runtime installs the
+// handler, which stays installed.
 #pragma once
 #include <hocket/runtime/detail/signal_count.hpp>
 

@@ -9,9 +9,10 @@
 // (context::coroutine_of()), and the detector searches the registries for the resulting address, under their locks. A
 // coroutine found there cannot end during the search.
 //
-// # Its stack
+// # The stack of the coroutine
 //
-// With a signal, the worker's handler copies its stack first (stack_probe.hpp).
+// If the options name a signal, the detector sends the signal to the worker before the report. The handler copies the
+// stack (stack_probe.hpp).
 //
 // # Rest
 //
@@ -42,7 +43,8 @@ class stall_sight {
 
 class stall_detector {
  public:
-  // Called before the workers start: so they do not block the signal. Throws std::system_error if it cannot be handled.
+  // Called before the workers start, so that they do not block the signal. Throws std::system_error if the signal
+  // cannot be handled.
   static void prepare(worker_list& pool, int signal);
 
   stall_detector(worker_list& pool, const runtime_options& options);

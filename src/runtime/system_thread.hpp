@@ -1,5 +1,5 @@
-// The threads of a blocking_pool. For the model checker there is another file of this name, with the checker's threads
-// (tests/model/shim): so the checker runs the pool itself.
+// The threads of a runtime and of a blocking_pool. For the model checker there is another file of this name, with the
+// checker's threads (tests/model/shim). So the checker runs the code of the blocking_pool.
 #pragma once
 #include <hocket/base/seam/asleep.hpp>
 #include <thread>
@@ -8,7 +8,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using system_thread = std::thread;
 
-// Whoever stops all threads need not wait for the one that joins.
+// Waits for the end of the thread. The calling thread counts as asleep meanwhile, so a collector that stops all threads
+// does not wait for it.
 inline void join(system_thread& ended) noexcept {
   asleep([&] { ended.join(); });
 }

@@ -13,7 +13,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 inline constexpr std::size_t turn_size = 64;  // coroutines between two checks of the inbox and the clock
 inline constexpr std::size_t look_ahead = 8;  // distance of the prefetch of frames, in coroutines
-inline constexpr std::uint32_t turns_between_reclaims = 1024;  // of the thread's memory, without a sleep in between
+inline constexpr std::uint32_t turns_between_reclaims = 1024;  // of the thread's memory, if the thread does not sleep
 
 // Ends the budgets of the coroutines in one turn by time, for a thread without a watch (core/wait/seam/budget.hpp).
 // After the turn budgets do not end by time: the next loop of the thread may have another clock.
@@ -26,7 +26,7 @@ class timed_budgets {
   timed_budgets(const timed_budgets&) = delete;
   timed_budgets& operator=(const timed_budgets&) = delete;
   ~timed_budgets() { thread_.budget_end = 0; }
-  // Called before each coroutine.
+  // Called before each coroutine: by the constructor, and after each resume.
   void operator()() const noexcept {
     thread_.spent = first_of_timed;
     thread_.clock_reads = 0;
@@ -48,7 +48,7 @@ template <class After>
   while (thread.turn_left != 0 && ready.has_next()) {
     if (large) prefetch(ready.peek(look_ahead).address());
     const std::coroutine_handle<> next = ready.pop();
-    --thread.turn_left;  // a fiber that yields to another one counts that one down
+    --thread.turn_left;  // a fiber that yields to another fiber subtracts one for that fiber
     thread.ctx = nullptr;
     next.resume();
     after();

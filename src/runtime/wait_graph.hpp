@@ -3,24 +3,24 @@
 // # Arrows
 //
 // An arrow leads from a waiting coroutine to the coroutine that can end its wait: the holder of the awaited mutex, or
-// the joined coroutine (wait_source::holder()). Each coroutine has at most one arrow. It has none if
+// the joined coroutine (wait_source::holder()). Each coroutine has at most one arrow. None leads from a coroutine if
 //
-// - its wait can end in another way: it has a deadline, or waits for several sources (select), and is not decided yet;
-// - it runs an eager body, which waits for something else.
+// - its wait is not decided yet and can end in another way: the wait has a deadline, or several sources (select);
+// - the coroutine runs an eager body, which waits for something else.
 //
 // # Conclusions
 //
-//   the arrows lead                                       the coroutine
-//   to a circle                                           waits for ever: only a cancel or a kill ends its wait
-//   to the holder of a lock that is no member             is woken by no member: the holder has ended, or runs
-//   elsewhere to another coroutine that is no member (not begun)    is unknown
+//   the arrows lead                                  the coroutine
+//   to a circle                                      waits for ever: only a cancel or a kill ends its wait
+//   to the holder of a lock that is no member        is woken by no member: the holder has ended, or runs elsewhere
+//   to another coroutine that is no member           is unknown: the other coroutine has not begun
 //
 // # Use
 //
 // The graph is built and used while all its coroutines are stopped. Other threads may still end their waits. So each
 // wait is read once, and the graph shows that moment. Holders are compared, not dereferenced: a coroutine that ended
-// with a lock is no member. (If a new member has the same address, it is taken for the holder. A guard that outlives
-// its coroutine is a mistake anyway.)
+// with a lock is no member. (If a new member has the same address, the graph takes the new member for the holder. A
+// guard that outlives its coroutine is a mistake anyway.)
 //
 // n members take O(n log n) time and 24 bytes each. Without that memory the graph is empty.
 #pragma once
@@ -40,7 +40,7 @@ class wait_graph {
 
   // Adds each list once, before connect().
   void add(list<scheduled>& members) noexcept;
-  // The same for members that may run: they have no arrow, and count as unblocked.
+  // Adds a list of members that may run. These members have no arrow, and count as unblocked.
   void add_unknown(list<scheduled>& members) noexcept;
   void connect() noexcept {
     connect([] { return true; });
@@ -53,7 +53,8 @@ class wait_graph {
     for (std::uint32_t i = 0; i < size_; ++i) follow(i);
   }
 
-  // The member that holds what `coroutine` waits for, even if something else may end the wait; null: no known one.
+  // The member that holds the source for which `coroutine` waits, even if something else may end the wait; null: no
+  // known member.
   const scheduled* holder_of(const scheduled& coroutine) const noexcept;
 
   bool has_circle() const noexcept;
@@ -72,7 +73,7 @@ class wait_graph {
   struct node {
     const scheduled* coroutine;
     const char* needs;   // name of the awaited source; a literal
-    std::uint32_t next;  // index of the node that it waits for; none: no member
+    std::uint32_t next;  // index of the node that the coroutine waits for; none: no member
     fate end;
   };
 

@@ -1,6 +1,7 @@
 // A worker of a runtime: an event loop on a thread of its own, which takes work from the pool and from other workers.
 //
-// Its queues, the search for work and the sleep: worker_core.hpp. The states of workers: idle_workers.hpp.
+// worker_core.hpp has the queues of a worker, the search for work and the sleep. idle_workers.hpp has the states of
+// workers.
 //
 // # The worker's loop
 //
@@ -12,8 +13,8 @@
 //
 // If a forked child waits, its worker returns to the loop, and begins the other forks of its deque in its turns.
 //
-// The driver and the timers make coroutines ready before the turn resumes any. They wake no sleeper: the turn decides
-// once, when it knows the number of ready coroutines.
+// The driver and the timers make coroutines ready before the turn resumes any. Neither of the two wakes a sleeper: the
+// turn decides once, when it knows the number of ready coroutines.
 //
 // # Access
 //
@@ -47,7 +48,8 @@ class worker final : public event_loop, public worker_core {
   // Any thread.
   runtime_counts counts() const noexcept;
   const standstill::mark& stopped_phase() const noexcept { return stopped_phase_; }
-  // The context that runs on it now; null: none. Do not dereference it: it may be freed (context::coroutine_of()).
+  // The context that runs on the worker now; null: none. Do not dereference the pointer: the context may be freed at
+  // any moment (context::coroutine_of()).
   const context* running() const noexcept;
   // ORDER: acquire, pairs with the stores in count(): see admission::others().
   std::size_t entered() const noexcept { return entered_.load(std::memory_order_acquire); }
@@ -58,14 +60,14 @@ class worker final : public event_loop, public worker_core {
   // One thread at a time, after start(). False: the signal was not sent.
   [[nodiscard]] bool interrupt(int signal, std::uint32_t number) noexcept;
 
-  // By the requester of a standstill: records whether this worker has stopped, or else its coroutine. In the latter
-  // case the worker counts as in motion for the rest of the standstill, also if it stops late.
+  // By the requester of a standstill: records whether this worker has stopped, and its turn and running context. A
+  // worker that has not stopped counts as in motion for the rest of the standstill, also if it stops late.
   void record_stop(bool stopped) noexcept {
     in_motion_ = !stopped;
     recorded_ = {turns(), running()};
   }
   bool in_motion() const noexcept { return in_motion_; }
-  // Whether it has resumed no other coroutine since record_stop().
+  // Whether the worker has resumed no other coroutine since record_stop().
   bool is_unchanged() const noexcept {
     return !in_motion_ || (recorded_.running && recorded_.turn == turns() && recorded_.running == running());
   }
@@ -73,11 +75,12 @@ class worker final : public event_loop, public worker_core {
   // During a standstill.
   using event_loop::has_sources;
 
-  // By the watch, while this worker seems to be stuck (it may run again at any moment): polls its driver and fires its
-  // timers. If `ends_budget`, the next operation of the running coroutine suspends, and others run.
+  // By the watch, while this worker seems to be stuck (the worker may end its turn at any moment): polls the worker's
+  // driver and fires its timers. If `ends_budget`, the next operation of the running coroutine suspends, and other
+  // coroutines run.
   void help(bool ends_budget) noexcept;
 
-  // On its thread.
+  // On the worker's thread.
   void halt() noexcept;
   void count_entered(std::size_t number) noexcept { count(entered_, number); }
   void count_departed() noexcept { count(departed_, 1); }
@@ -111,7 +114,7 @@ class worker final : public event_loop, public worker_core {
   tally resumed_, rings_, timers_, latest_ns_, at_home_;
   tally assists_;  // written by the watch
   standstill::mark stopped_phase_{0};
-  atomic<thread_state*> thread_state_{nullptr};  // the state of its thread, once it runs
+  atomic<thread_state*> thread_state_{nullptr};  // the state of the worker's thread, once the thread runs
   atomic<std::size_t> entered_{0};
   atomic<std::size_t> departed_{0};
   bool in_motion_ = false;  // this and recorded_: under the mutex of the standstill

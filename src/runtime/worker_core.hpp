@@ -4,8 +4,8 @@
 //
 // # Queues
 //
-//   run queue    pinned coroutines: fibers that have begun here, children of a when_all. It belongs to the event loop,
-//                and no other thread accesses it; other threads post to the inbox
+//   run queue    pinned coroutines: fibers that have begun here, children of a when_all. The queue belongs to the event
+//                loop, and no other thread accesses it; other threads post to the inbox
 //   stealable_   coroutines that any worker may run; others steal from it (core/thread/seam/stealable_queue.hpp)
 //   forks_       forks that have not begun; others steal from it, too
 //
@@ -16,13 +16,13 @@
 // A wake of a sleeper costs some microseconds on both sides. A few short coroutines finish sooner than that. So a
 // worker offers stealable coroutines in two cases:
 //
-// - It has many of them.
-// - It has more than one, and the turn has already lasted as long as a wake.
+// - The worker has many stealable coroutines.
+// - The worker has more than one, and the turn has already lasted as long as a wake.
 //
 // The worker reads the clock between two resumes, if another worker slept when the turn began, and at every 16th push:
 // a coroutine that spawns many others may never return to the turn. After a late offer thieves may take the last
-// coroutine, too, because the owner has often popped the other one by then. Forks are offered at once. If a coroutine
-// spawns a few others and computes on, the watch finds them.
+// coroutine, too, because the owner has often popped all others by then. Forks are offered at once. If a coroutine
+// spawns a few others and continues to compute, the watch finds the spawned coroutines.
 //
 // # Access
 //
@@ -51,9 +51,10 @@ class worker_core {
   void nudge() noexcept { mail_.nudge(); }
   bool sleeps() const noexcept { return mail_.owner_sleeps(); }
   stealable_queue& stealable() noexcept { return stealable_; }
-  // Whether other workers would steal from it. They leave a lone entry to its worker, unless that is late or stuck.
+  // Whether other workers would steal from this worker. If its queue has one entry, thieves leave the entry, unless the
+  // worker is late or stuck.
   bool has_surplus() const noexcept { return stealable_.in_reach() >= steal_threshold() || forks_.in_reach(); }
-  // Callers compare it with an earlier value.
+  // Callers compare the number with an earlier one.
   std::size_t turns() const noexcept { return turns_.get(); }
   // By the watch: whether the worker has been in the same turn for a period.
   // ORDER: relaxed, pairs with the load in steal_threshold(): the mutex of idle_workers orders it for a woken thief.
@@ -64,7 +65,7 @@ class worker_core {
     return stuck_.load(std::memory_order_relaxed) || late_.load(std::memory_order_relaxed) ? 1 : 2;
   }
 
-  // On its thread: a coroutine has made more coroutines ready than the one that this worker runs next.
+  // On the worker's thread: a coroutine has made more coroutines ready than the one that this worker runs next.
   void offer_if_late() noexcept;
   void offer_at_once() noexcept { shared_.wake_one(); }
 
@@ -117,8 +118,8 @@ class worker_core {
   [[nodiscard]] search find_work() noexcept;
 
   // Called when nothing was found: sleeps until a post, the surplus of another worker, or the end of sleep(), which
-  // sleeps in the inbox. Calls called() after it has announced the sleep: if that returns true, it must not sleep.
-  // Returns whether it has slept.
+  // sleeps in the inbox. Calls called() after it has announced the sleep: if called() returns true, the worker must not
+  // sleep. Returns whether the worker has slept.
   template <class Called, class Sleep>
   bool rest(Called called, Sleep sleep) noexcept {
     const auto [must_recheck, others_awake] = shared_.idle.begin_sleep(*this, std::exchange(searching_, false));

@@ -15,7 +15,8 @@ worker_list::worker_list(executor& home_of_runtime, spawn_target& target_of_runt
 
 bool worker_list::is_inside() const noexcept { return present_worker() || this_thread().serves == &home; }
 
-// A worker that waits to become the requester halts for the present requester.
+// A worker that waits to become the requester halts for the present requester. It is inside the coroutine that dumps,
+// which runs no code of its own meanwhile: the present requester can read its state.
 std::uint32_t worker_list::bring_to_a_standstill() noexcept {
   worker* const requester = present_worker();
   std::uint32_t phase = requester ? still.try_begin() : still.begin();
@@ -29,7 +30,6 @@ std::uint32_t worker_list::bring_to_a_standstill() noexcept {
   return phase;
 }
 
-// Whether the worker has stopped, or stops in time.
 bool worker_list::wait_stopped(std::size_t index, std::uint32_t phase, time_point until) noexcept {
   const worker& owner = at(index);
   return &owner == present_worker() || standstill::wait_stopped(owner.stopped_phase(), phase, until);

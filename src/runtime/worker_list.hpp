@@ -23,12 +23,12 @@ struct worker_list : worker_pool {
     const executor_binding& binding = this_thread().binding;
     return binding.pool == &home ? static_cast<worker*>(binding.running_on) : nullptr;
   }
-  // Whether this thread works for a coroutine of the runtime, as a worker or in a blocking call: it must not wait for
-  // the coroutines.
+  // Whether this thread works for a coroutine of the runtime, as a worker or in a blocking call. Such a thread must
+  // not wait for the coroutines.
   bool is_inside() const noexcept;
 
-  // Calls visit(coroutine) for the coroutine of the context `running` of another thread. It does not end during the
-  // call. Null: the coroutine is unknown.
+  // Calls visit(coroutine) for the coroutine of the context `running` of another thread. The coroutine does not end
+  // during the call. visit(nullptr): the coroutine is unknown.
   template <class F>
   void with_coroutine(const context* running, F visit) noexcept {
     const void* const coroutine = context::coroutine_of(running);
@@ -41,8 +41,9 @@ struct worker_list : worker_pool {
     visit(nullptr);
   }
 
-  // Returns the phase; still.end() ends it.
+  // Begins a standstill, on any thread, and nudges all workers. Returns the phase; still.end() ends the standstill.
   std::uint32_t bring_to_a_standstill() noexcept;
+  // Whether the worker has stopped, or stops before `until`. The calling worker counts as stopped.
   [[nodiscard]] bool wait_stopped(std::size_t index, std::uint32_t phase, time_point until) noexcept;
 
   std::vector<std::unique_ptr<worker>> workers;  // constant after construction

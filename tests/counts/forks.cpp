@@ -1,5 +1,5 @@
-// Forked children, by themselves on a worker that nobody steals from: see operations.cpp. A unit is one call of a
-// recursive task; half of the calls fork two children, as those of a Fibonacci number do. One call of 128 is counted
+// Forked children, alone on a worker without thieves: see operations.cpp. A unit is one call of a
+// recursive task; half of the calls fork two children, as for a Fibonacci number. One call of 128 is counted
 // for the root.
 #include <hocket/core/thread/seam/fork_deque.hpp>
 #include <hocket/core/thread/seam/run_queue.hpp>
@@ -39,7 +39,7 @@ task<size_t> tree_of_each(size_t depth) {
   co_return sums[0] + sums[1];
 }
 
-// A worker that nobody steals from, without its timers and I/O.
+// A worker without thieves, timers and I/O.
 class lone_worker final : hocket::executor {
  public:
   // Ready coroutines first, then forked groups.

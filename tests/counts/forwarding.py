@@ -1,13 +1,13 @@
-"""Loads that wait for the cache, in the operations that are counted (operations.cpp).
+"""Loads that wait for the cache, in the counted operations (operations.cpp).
 
   forwarding.py <program>
 
-A processor hands a load what was just stored if one store has all of it. Two words that were stored one by one and are
-loaded as a pair, or a byte that is loaded with the seven around it, have to be in the cache first: ten to fifteen
-cycles, where all around takes one. g++ copies structs by pairs of words, so that every copy of what was just made is
-such a load. Callgrind does not see it; a channel's item was half as dear without (docs/decisions/020).
+A processor forwards a store to a load if one recent store has all bytes of the load. If two words were stored one by one and
+are loaded as a pair, or if a byte was stored and is loaded with the seven around it, then the bytes must be in the cache first: ten
+to fifteen cycles, where each instruction around takes one. g++ copies structs by pairs of words, so every copy of a fresh struct is
+a load of this kind. Callgrind does not see it; without these loads a channel's item cost half as much (docs/decisions/020).
 
-The trace is that of valgrind's lackey: each instruction, load and store with its address and size.
+The trace is from valgrind's lackey: each instruction, load and store with its address and size.
 """
 import collections
 import re
@@ -15,14 +15,14 @@ import subprocess
 import sys
 
 UNITS = 512
-RECENT = 40     # instructions; what was stored earlier is in the cache
+RECENT = 40     # instructions; earlier stores are in the cache
 # Functions that have such loads and may: by a part of the name.
 ALLOWED = {"stack_acquire_release": "the test copies what it was given into a vector",
            "answer_in_fiber": "a result of two words is copied, beside two system calls"}
 
 
 def blocked_loads(trace):
-    """How often which load came too soon behind which store: (load's address, store's address) -> times."""
+    """The loads that follow their store too soon: (load's address, store's address) -> times."""
     found = collections.Counter()
     stored = {}         # by word: when, first byte, byte behind the last, by which instruction
     when = here = 0

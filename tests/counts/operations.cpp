@@ -1,5 +1,6 @@
-// The operations whose instructions tests/counts counts. Each is called as op(k) and does k units; counts.py takes the
-// difference of two k, so that what is there once (the loop, the spawns, the first growth of something) cancels.
+// The operations of which tests/counts counts the instructions. Each is called as op(k) and does k units; counts.py
+// takes the difference of two k, so work that is done once (the loop, the spawns, the first growth of an object)
+// cancels.
 //
 // There is no observer.
 #include <hocket/base/random.hpp>
@@ -270,7 +271,7 @@ void begin_chances_anew() noexcept {
   hocket::replace_seed_source([]() noexcept -> std::uint64_t { return 1; });
 }
 
-// What is due of decay depends on the time that the operations took.
+// The due decay would depend on the time that the operations took.
 void let_no_stack_decay() {
   hocket::stack_depot& stacks = hocket::stack_depot::shared();
   hocket::stack_options options = stacks.options();

@@ -1,4 +1,4 @@
-"""What tools/gdb must say of frames.cpp, which stands beside this, from frame memory: frames.py GDB EXTENSION PROGRAM"""
+"""The expected output of tools/gdb for frames.cpp of this folder, from frame memory: frames.py GDB EXTENSION PROGRAM"""
 import pathlib
 import re
 import sys
@@ -7,7 +7,7 @@ import look
 
 look.SOURCE = pathlib.Path(__file__).with_name("frames.cpp")
 
-# Each once, and nothing else of the program's: what has ended and what was dropped is gone.
+# Each once, and no other frame of the program: ended and dropped frames are not shown.
 EXPECTED = ["nobody_awaits_it", "inner", "outer", "first_part", "second_part", "both", "large", "numbers"]
 
 

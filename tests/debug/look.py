@@ -1,4 +1,4 @@
-"""What tools/gdb must say of chain.cpp, which stands beside this:   look.py GDB EXTENSION PROGRAM live|core
+"""The expected output of tools/gdb for chain.cpp of this folder:   look.py GDB EXTENSION PROGRAM live|core
 
 `core` looks at a core file of the same moment. A line of the program is known by its comment "line: NAME".
 """
@@ -93,7 +93,7 @@ def run_gdb(gdb, extension, files, commands):
 
 
 def check(command, said, expected):
-    """The patterns in order, each in what is left of the text behind the one before. Returns what is missing."""
+    """Finds the patterns in order, each behind the one before. Returns the missing patterns."""
     at = 0
     for pattern in map(with_lines, expected):
         match = re.compile(pattern).search(said, at)

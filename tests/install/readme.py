@@ -59,7 +59,7 @@ class Readme:
             self.must(where / name)
 
     def by_cmake(self, way, block, *options):
-        """Configures, builds and runs a project of all programs whose CMakeLists.txt ends with the block."""
+        """Configures, builds and runs a project of all programs. Its CMakeLists.txt ends with the block."""
         project = self.folder / way
         project.mkdir()
         targets = "\n".join(f"add_executable({name} ../sources/{name}.cpp)" for name in self.programs)
@@ -87,7 +87,7 @@ class Readme:
         self.by_cmake(f"fetch_{kind}", block, *options)
 
     def make_repository(self, folder):
-        """A repository whose branch main holds this tree as it is now."""
+        """A repository. Its branch main holds this tree in its present state."""
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=self.source, capture_output=True,
                                 text=True, check=True).stdout.splitlines()
         for name in listed:

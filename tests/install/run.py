@@ -219,7 +219,7 @@ def check_examples(package):
     settings = package.settings
     source, build = pathlib.Path(settings["source"]) / "examples", package.folder / "examples"
     lines = block_with((source / "README.md").read_text(), "sh", "cmake -S examples")
-    for old, new in (("-S examples", f"-S {source}"), ('"$HOME/hocket"', package.prefix), ("-B build", f"-B {build}"),
+    for old, new in (("-S examples", f"-S {source}"), ('"$HOME/hocket-install"', package.prefix), ("-B build", f"-B {build}"),
                      ("--build build", f"--build {build}"), ("\nbuild/", f"\n{build}/")):
         require(lines.count(old) == 1, f"examples/README.md: its lines do not have {old} once")
         lines = lines.replace(old, str(new))
@@ -247,7 +247,9 @@ def check_tutorial(package):
     shutil.copy(source / "examples/tutorial/hello.cpp", folder / "main.cpp")
     text = (source / "docs/tutorial/README.md").read_text()
     (folder / "CMakeLists.txt").write_text(block_with(text, "cmake", "add_executable"))
-    lines = block_with(text, "sh", "cmake -B build").replace('"$HOME/hocket"', str(package.prefix))
+    lines, prefix = block_with(text, "sh", "cmake -B build"), '"$HOME/hocket-tutorial"'
+    require(lines.count(prefix) == 1, f"docs/tutorial/README.md: its lines do not have {prefix} once")
+    lines = lines.replace(prefix, str(package.prefix))
     output = must("sh", "-ec", f"cd {folder}\n{lines}", env={
         "CXX": settings["compiler"], "CXXFLAGS": settings["flags"], "CMAKE_GENERATOR": settings["generator"],
         "CMAKE_CXX_COMPILER_LAUNCHER": settings["launcher"]})

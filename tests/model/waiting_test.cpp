@@ -20,7 +20,7 @@ using order = std::memory_order;
 }  // namespace
 
 TEST_CASE("checking and then sleeping loses the wake-up that comes between") {
-  // The waiter's futex call compares with what the word is *now*: the signal has come and gone.
+  // The waiter's futex call compares with the *present* value of the word, so the earlier signal is lost.
   auto r = verdict::found(bug::lost_wakeup, [](execution& run) {
     atomic<bool> ready{false, "ready"};
     atomic<std::uint32_t> bell{0, "bell"};
@@ -136,7 +136,7 @@ TEST_CASE("a timed wait ends by the clock if nobody can wake it, and by a wake a
 }
 
 TEST_CASE("who leaves a timed wait by the clock must still look whether the wake is under way") {
-  // The waiter ends the word's life as soon as its time is up; the signaller is still to come.
+  // The waiter destroys the word after its time-out; the signaller touches it later.
   verdict::found(bug::use_after_destroy, [](execution& run) {
     std::optional<atomic<std::uint32_t>> bell(std::in_place, 0, "bell");
     run.thread("waiter", [&] {

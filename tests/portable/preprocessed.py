@@ -1,7 +1,7 @@
-"""What is not C++20 in the preprocessed sources of a portable build (HOCKET_PORTABLE), system headers left out.
+"""Finds code that is not C++20 in the preprocessed sources of a portable build (HOCKET_PORTABLE), without system headers.
 
     preprocessed.py <root> <compiler> [flag...]       every source and header of the stackless layers must be clean, and the same
-                                                      sources, not portable, must not: else this look is blind
+                                                      sources, not portable, must not: otherwise the check finds nothing
     preprocessed.py --self <compiler> [flag...]       each fault, planted, must be found
 """
 import concurrent.futures
@@ -26,7 +26,7 @@ STACKFUL = {"context", "stack", "fiber", "model"}
 
 
 def own_lines(text):
-    """(file, line) of all that comes from no system header: the flag 3 of a line marker says so."""
+    """(file, line) of all code outside of system headers: the flag 3 of a line marker stands for a system header."""
     file, system = "", False
     for line in text.splitlines():
         if marker := MARKER.match(line):
@@ -56,13 +56,13 @@ def stackless(folder, ending):
 
 
 def sources_of(root, portable):
-    """Of such a build: where two files are alternatives, the one that src/*/CMakeLists.txt takes."""
+    """The sources of a portable build: of two alternative files the one that src/*/CMakeLists.txt takes."""
     others = {"os_thread", "native" if portable else "portable", *(["native"] if portable else ["conforming"])}
     return [path for path in stackless(root / "src", ".cpp") if path.parent.name not in others]
 
 
 def all_headers(root, folder):
-    """A source that includes them all, but the umbrella of what has stacks."""
+    """A source that includes all headers but the umbrella with stacks."""
     paths = [path.relative_to(root / "include") for path in stackless(root / "include/hocket", ".hpp")]
     source = folder / "headers.cpp"
     source.write_text("".join(f"#include <{path}>\n" for path in paths if path.name != "hocket.hpp"))

@@ -1,8 +1,8 @@
-// Fault 9: a ready queue that never gets empty starves the timers, and what other threads bring. A thousand tasks yield
-// without end, of which one moves the clock: whoever was due then runs before any of them has run twice more. What was
-// forked begins, too, beside one that is always ready and has to stay on its worker. So does whatever is ready beside
-// one who never suspends, because there is always an item to receive: it lets others run after 256 operations (the
-// budget of core/wait/seam/operation.hpp), and a kill reaches it. (Work that holds its worker: fault 8,
+// Fault 9: a ready queue that never gets empty starves the timers, and posts of other threads. A thousand tasks yield
+// without end, and one of them moves the clock: a due coroutine then runs before any of them has run twice more. Forked
+// children begin, too, beside a coroutine that is always ready and must stay on its worker. So do ready coroutines
+// beside one that never suspends, because there is always an item to receive: it lets others run after 256 operations
+// (the budget of core/wait/seam/operation.hpp), and a kill reaches it. (Work that holds its worker: fault 8,
 // tests/unit/runtime/runtime_test.cpp, runtime/stackful/runtime_fibers_test.cpp.)
 #include <hocket/base/clock.hpp>
 #include <hocket/core/sync_wait.hpp>
@@ -62,8 +62,8 @@ auto begin(storm& in, auto& where) {
   return spawn(where, &storm::sleeps, &in);
 }
 
-// One coroutine for each worker of a runtime, begun apart, with a part that is always ready. That part gives up when
-// those of all workers have yielded more often than anybody should wait for (one alone may do so while the machine
+// One coroutine for each worker of a runtime, begun apart, with a part that is always ready. This part gives up when
+// the parts of all workers have yielded more often than any wait should take (one alone may do so while the machine
 // gives another worker no time).
 struct crowd {
   static constexpr long most_yields = 1'000'000;
@@ -126,7 +126,7 @@ void run_on_each_worker(task<> (*body)(crowd& in)) {
   }
 }
 
-// One that sends and receives, and never has to wait.
+// A coroutine that sends and receives, and never has to wait.
 struct flood {
   static constexpr long budget = 256, turn = 64;
   manual_clock time;

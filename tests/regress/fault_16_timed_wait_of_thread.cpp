@@ -1,7 +1,7 @@
-// FAULTS 16: a timed wait expires as it is signalled, and what waited is enqueued twice, or the signal is lost.
+// FAULTS 16: a timed wait expires as it is signalled, and the waiter is enqueued twice, or the signal is lost.
 // (google/marl#59, boostorg/fiber#212, brpc#617.) Here for waits of plain threads: several of them wait with time-outs
-// of 0 to 50 us, while others signal in the same steps. No time is judged but that nobody timed out early: each wait
-// ends once, with the one or the other, and every signal is somebody's or still there.
+// of 0 to 50 us, while others signal in the same steps. The only check of time is that no wait times out early: each
+// wait ends once, by a signal or a time-out, and every signal has ended a wait or is still there.
 #include <hocket/core/context.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/thread/seam/current.hpp>

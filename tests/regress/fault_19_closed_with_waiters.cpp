@@ -1,5 +1,5 @@
-// FAULTS 19: a channel is closed while senders and receivers wait at it. All are released, those who wait with an
-// error, and no item is lost: those that were sent are those that were received and those that are left, and a sender
+// FAULTS 19: a channel is closed while senders and receivers wait at it. All are released, the waiters with an
+// error, and no item is lost: each sent item was received or is left in the channel, and a sender
 // that failed has its item.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>

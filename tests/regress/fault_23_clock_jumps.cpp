@@ -1,7 +1,7 @@
-// Fault 23: clocks that jump. Time is that of a clock which never goes back (std::chrono::steady_clock, or one's own,
-// which refuses to: tests/unit/base/clock_test.cpp), so setting the date changes nothing. It may stand still, and it
-// may jump ahead, as when a machine was suspended: then what was due meanwhile ends, in its order, and what was not
-// goes on.
+// Fault 23: clocks that jump. Time is from a clock which never goes back (std::chrono::steady_clock, or the program's,
+// which refuses to: tests/unit/base/clock_test.cpp), so setting the date changes nothing. The clock may stop, and it
+// may jump ahead, as when a machine was suspended: then the waits that were due meanwhile end, in their order, and the
+// others continue.
 #include <hocket/base/clock.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>

@@ -1,6 +1,6 @@
-// Fault 62: runtimes that end when the program, a thread or a library does. A runtime that is a static variable is
-// destroyed after main, where the main thread's own variables are gone; one that is a thread's own, beside them; one of
-// a library, by dlclose. Each unwinds what is left on it. (By one of its own workers: fatal,
+// Fault 62: runtimes that end with the program, a thread or a library. A static runtime is
+// destroyed after main, when the main thread's own variables are destroyed; a thread_local runtime, beside them; a
+// runtime of a library, by dlclose. Each unwinds its remaining coroutines. (By one of its own workers: fatal,
 // tests/unit/runtime/runtime_test.cpp.)
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/runtime/runtime.hpp>

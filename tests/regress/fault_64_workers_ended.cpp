@@ -1,6 +1,6 @@
-// Fault 64: what threads keep for themselves stays behind when they end. Many runtimes after each other do the same
-// work: what is kept of frames does not grow with their number. (LeakSanitizer, in the build with ASan, finds what is
-// kept nowhere. Stacks: stackful/fault_64_stacks_of_workers.cpp.)
+// Fault 64: memory that threads keep is left behind when they end. Many runtimes after each other do the same
+// work: the kept memory of frames does not grow with their number. (LeakSanitizer, in the build with ASan, finds memory
+// that is kept nowhere. Stacks: stackful/fault_64_stacks_of_workers.cpp.)
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>

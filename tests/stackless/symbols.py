@@ -1,7 +1,7 @@
-"""Which symbols of context, stack or fiber a library has or wants.
+"""Finds symbols of context, stack or fiber that a library defines or needs.
 
     symbols.py <library>...              must find none: the layers of a stackless build
-    symbols.py --control <library>...    must find every kind of them: the libraries of those three layers
+    symbols.py --control <library>...    must find every kind of them: the libraries of the three layers
 """
 import re
 import subprocess
@@ -9,7 +9,7 @@ import sys
 
 COMPILED = ("fiber_", "control_block", "stack_pool", "stack_depot", "stack_slab", "stack_image", "exception_globals",
             "any_coroutine", "packing_batch", "big_stack", "follow_order")
-INLINE = ("coroutine_self", "machine::")  # in the libraries of whoever uses them
+INLINE = ("coroutine_self", "machine::")  # in the libraries of their users
 FORBIDDEN = re.compile(rf"hocket_(?:switch|entry|frame_|start_)|hocket::[^ ]*?({'|'.join(COMPILED + INLINE)})")
 
 

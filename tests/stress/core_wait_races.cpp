@@ -1,6 +1,6 @@
 // FAULTS 10, 12, 16, 20 and 25 by brute force: threads wait for permits while others grant, cancel, kill and let
-// deadlines pass, at random. No wait may hang or end twice, and the permits must balance: what was released was either
-// granted to somebody who returned with it or is still there.
+// deadlines pass, at random. No wait may hang or end twice, and the permits must balance: each released permit was
+// granted to a wait that returned with it, or is still there.
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
 #include <hocket/core/context.hpp>
@@ -37,7 +37,7 @@ class timed_executor final : public executor {
   void post_from_outside(detail::runnable& work) noexcept override { inner_.post_from_outside(work); }
   detail::timer_service* timers() noexcept override { return &timers_; }
 
-  // Resumes what is posted until a runnable without a handle comes.
+  // Resumes posted coroutines until a runnable without a handle arrives.
   void run() {
     for (bool signalled = false; !signalled;) {
       for (detail::runnable* work = inner_.take(); work;) {
@@ -90,7 +90,7 @@ script wait_often(shared& all, std::size_t me, int rounds, std::mt19937_64 rando
     }
     ++counts.by_verdict[static_cast<int>(how)];
     if (how == detail::wait_end::granted) ++counts.permits[index];
-    // Whoever took the source out of its slot puts it back when it is done with it.
+    // The thread that took the source out of its slot puts it back after its use.
     stop_source* mine = stop.get();
     while (!all.stops[me].compare_exchange_weak(mine, nullptr)) {
       mine = stop.get();

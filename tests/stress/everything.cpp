@@ -1,15 +1,15 @@
-// Every primitive together, by brute force: tasks, fibers and migratable fibers on a runtime of 3 workers use whatever
-// there is, in an order that chance gives, while this thread cancels and kills some of them. What must hold:
+// Every primitive together, by brute force: tasks, fibers and migratable fibers on a runtime of 3 workers use all
+// primitives in a random order, while this thread cancels and kills some of them. These rules must hold:
 //
-//   mutex, shared_mutex, semaphore, monitor, once    never more inside than there is room for; all is free in the end
-//   channel, requests by oneshot                     what was sent was received, or is left; each request is answered
-//                                                    by its own number, or its sender is gone
-//   broadcast, watch                                 numbers rise; a broadcast's gaps are those that it tells
+//   mutex, shared_mutex, semaphore, monitor, once    never more holders than permitted; all is free in the end
+//   channel, requests by oneshot                     each sent item was received, or is left; each request is answered
+//                                                    by its own number, or its sender has left
+//   broadcast, watch                                 numbers rise; a broadcast reports each of its gaps
 //   spsc_channel                                     one sender's numbers in order, none is missing
-//   latch, completion                                those who wait for the round's end all get there
+//   latch, completion                                all waiters for the round's end continue
 //
-// The steady ones of a round have no deadline, and nobody cancels them: they hang if anything is lost.
-// It runs for HOCKET_STRESS_SECONDS (10 unless told). The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats
+// The steady coroutines of a round have no deadline, and are not cancelled: they hang if anything is lost.
+// It runs for HOCKET_STRESS_SECONDS (default: 10). The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats
 // its choices (the schedule is the machine's).
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/coro/shielded.hpp>

@@ -15,7 +15,7 @@ constexpr std::size_t pair_count = 12;
 
 std::atomic<std::uint64_t> ended_early{0};  // operations that a cancel, a kill, a time-out or a close has ended
 
-// What stands at a place of every stream.
+// The byte at a place of every stream.
 char at_place(std::uint64_t place) { return static_cast<char>(place * 0x9e37'79b9'7f4a'7c15u >> 56); }
 
 struct one_way {
@@ -87,7 +87,7 @@ void write_in_fiber(one_way& to, std::uint64_t seed, std::uint64_t count) {
   to.ends.near.close();
 }
 
-// Whether those bytes stand there.
+// Returns whether these bytes are at this place.
 bool stand_at(std::span<const char> bytes, std::uint64_t place) {
   for (const char byte : bytes) {
     if (byte != at_place(place++)) return false;

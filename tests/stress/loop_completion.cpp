@@ -1,7 +1,7 @@
 // A completion, bindings and shields by brute force, for TSan: loops on several threads and a plain thread wait for one
-// completion, some for a moment only, while two threads race to complete each round; what is spawned on other loops has
-// what was bound; cancels come from anywhere while something is shielded. Everybody gets the value of the round that he
-// waited for.
+// completion, some for a moment only, while two threads race to complete each round; coroutines spawned on other loops
+// have the bound values; any thread cancels while some code is shielded. Every waiter gets the value of the round for
+// which it waited.
 //
 // The seed is random and printed; HOCKET_STRESS_SEED=<n> repeats its choices (the schedule is the machine's).
 #include <hocket/core/sync_wait.hpp>

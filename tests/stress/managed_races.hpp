@@ -24,7 +24,7 @@ class managed_arena {
   std::atomic<long> received{0}, wrong{0};
   std::atomic<int> bodies{0};  // that have begun and not ended
 
-  // Ids are told to everybody.
+  // Publishes an id to all coroutines.
   void tell(task_id id, hocket::detail::random_engine& random) noexcept {
     if (id != task_id::none) known_[random.below(known)].store(static_cast<std::uint64_t>(id));
   }
@@ -32,7 +32,7 @@ class managed_arena {
     return static_cast<task_id>(known_[random.below(known)].load());
   }
 
-  // What is replied to an id, so that a reply which went astray shows.
+  // The reply for an id, so that a reply to a wrong id is found.
   static int reply_to(task_id id) noexcept {
     const auto bits = static_cast<std::uint64_t>(id);
     return static_cast<int>((bits ^ (bits >> 32)) & 0x7fff'ffff);
@@ -41,7 +41,7 @@ class managed_arena {
     ++received;
     if (reply != reply_to(id)) ++wrong;
   }
-  // A second time there is nothing; a cancelled one may be told that instead (the budget of
+  // A second time there is no value; a cancelled coroutine may get `cancelled` instead (the budget of
   // core/wait/seam/operation.hpp).
   void taken(const result<int>& again) noexcept {
     if (again || (again.error() != std::errc::broken_pipe && again.error() != std::errc::operation_canceled)) ++wrong;
@@ -154,7 +154,7 @@ inline void managed_fiber(managed_arena& in, std::uint64_t seed, int depth) {
   }
 }
 
-// What has spawned a few times does so no more.
+// Spawns a managed coroutine; at depth 0 none.
 inline void spawn_managed(managed_arena& in, hocket::detail::random_engine& random, int depth) {
   if (depth == 0) return;
   const task_options options{.within = some_deadline(random), .group = some_group(random)};

@@ -1,7 +1,6 @@
-// Conditions, monitors and channels by brute force, on 1 to 8 workers: coroutines of both kinds hand numbers to each
-// other, while their waits end by deadlines of 0 to 50 us, by cancels and kills from outside. Who is in the mutex or
-// the monitor is alone; no notification is lost, so that all come to their end; what goes in comes out once, or is
-// left.
+// Conditions, monitors and channels by brute force, on 1 to 8 workers: coroutines of both kinds pass numbers to each
+// other, while their waits end by deadlines of 0 to 50 us, by cancels and kills from outside. The holder of the mutex
+// or the monitor is alone; no notification is lost, so all coroutines end; each number is received once, or is left.
 #include <hocket/sync/channel.hpp>
 #include <hocket/sync/condition.hpp>
 #include <hocket/sync/monitor.hpp>
@@ -69,7 +68,7 @@ struct store : Locks {
   }
 };
 
-// One whose wait timed out tries again, one that was cancelled leaves.
+// After a time-out a coroutine tries again, after a cancel it leaves.
 template <class Store>
 void use_in_fiber(Store& in, bool puts, std::uint64_t seed) {
   detail::random_engine random(seed);
@@ -118,7 +117,7 @@ std::vector<join_handle<>> spawn_users(hocket::runtime& rt, Store& in, detail::r
   return all;
 }
 
-// Nobody closes it: who is not told waits for ever.
+// It is never closed: a coroutine without its notification waits for ever.
 template <class Store>
 void hand_over_in_peace(hocket::runtime& rt, detail::random_engine& random) {
   Store in;
@@ -188,7 +187,7 @@ task<> drive_in_task(traffic& in, bool sends, std::uint64_t seed) {
     if (random.below(2) == 0) {
       auto done = co_await within(no_or_short_time(random), in.lane.send(std::move(item)));
       in.sent(item, number, done.has_value());
-    } else {  // meets who selects from both
+    } else {  // meets a select from both
       auto done = co_await within(no_or_short_time(random), select(in.lane.send(std::move(item)), in.other.receive()));
       const bool sent = done && done->index() == 0;
       if (done && done->index() == 1) in.received(*done->template get<1>());

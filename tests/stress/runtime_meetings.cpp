@@ -1,6 +1,6 @@
 // Barriers, shared mutexes, latches and work that is done once by brute force, on 1 to 8 workers: waits of both kinds
 // of coroutines end by grants, by deadlines of 0 to 50 us, by cancels and kills from outside. Parties of a barrier stay
-// in step, a writer is alone, the work is done once, and who waits for a latch may destroy it.
+// in step, a writer is alone, the work is done once, and the waiter for a latch may destroy it.
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/barrier.hpp>
 #include <hocket/sync/latch.hpp>
@@ -36,7 +36,7 @@ void wait_for(const std::vector<join_handle<>>& all) {
   }
 }
 
-// --- a barrier: who times out comes again; all are in step
+// --- a barrier: after a time-out a party arrives again; all are in step
 
 constexpr int phases = 40;
 
@@ -129,7 +129,7 @@ task<> use_shelf_in_task(shelf& in, std::uint64_t seed) {
   }
 }
 
-// --- a once, whose first turns fail
+// --- a once: its first turns fail
 
 struct founding {
   once all;

@@ -195,7 +195,7 @@ TEST_CASE_TEMPLATE("a select takes an item of one broadcast, and the lag or the 
   CHECK(seen == std::vector{1, 10, 2, -1, 30});
 }
 
-// Items with an end, and a copy that throws when it is told to.
+// Items with an end, and a copy that throws on demand.
 struct fragile_item {
   explicit fragile_item(std::shared_ptr<int> of) noexcept : counted(std::move(of)) {}
   fragile_item(const fragile_item& other) : counted(other.counted) {
@@ -234,7 +234,7 @@ TEST_CASE_TEMPLATE("what the copy for a receiver throws leaves its receive, and 
   CHECK(counted.use_count() == 1);
 }
 
-// Two receive until the end, one beside the sender's items; each gets all, or is told what it lost.
+// Two receive until the end, one beside the sender's items; each gets all, or the number of its lost items.
 template <class Kind>
 class broadcast_play : public stage<Kind> {
  public:
@@ -265,7 +265,7 @@ class broadcast_play : public stage<Kind> {
   void close() {
     CHECK(b_.close());
     world.settle();
-    // Items in are items out, those that were told lost, and what is left for who has gone.
+    // Each sent item was received, reported as lost, or is left for a receiver that has ended.
     for (int self = 0; self < actors; ++self) {
       while (mine_[self].size() != 0) come_[self] += mine_[self].try_receive() ? 1 : 0;
       CHECK(come_[self] + static_cast<int>(mine_[self].lost()) == sent_);

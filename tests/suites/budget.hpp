@@ -1,6 +1,6 @@
 // The budget of operations that are possible at once (core/wait/seam/budget.hpp), for every kind of coroutines that
-// take turns on an executor. What is always possible is an `endless<S>`: wait() gives an operation, over() says what
-// has become of all that was taken: whether nothing was lost.
+// take turns on an executor. An `endless<S>` is an operation that is always possible: wait() gives the operation,
+// over() returns whether nothing was lost.
 #pragma once
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/yield.hpp>

@@ -1,5 +1,5 @@
-// Callables whose parameter is a reference to something that the argument is converted to, and what tells whether that
-// was there while the coroutine ran. Nothing here reads what is gone.
+// Callables with a reference parameter, which refers to the converted argument, and a check that the converted object
+// lived while the coroutine ran. No code here reads a destroyed object.
 #pragma once
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/task.hpp>
@@ -12,7 +12,7 @@ namespace hocket_test {
 
 // Made of a literal or a string; knows how many there are.
 struct text {
-  text(const char* from) : words(from) { ++live; }  // NOLINT: implicit, as that of std::string
+  text(const char* from) : words(from) { ++live; }  // NOLINT: implicit, as in std::string
   text(const std::string& from) : words(from) { ++live; }
   text(text&& other) noexcept : words(std::move(other.words)) { ++live; }
   text(const text& other) : words(other.words) { ++live; }

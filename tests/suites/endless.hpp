@@ -1,5 +1,5 @@
-// What is always possible at once, for the suite of the budget: an `endless_thing<S>` has wait(), which gives an
-// operation, had(), called when that was granted, and over(): whether nothing was lost.
+// Operations that are always possible at once, for the suite of the budget: an `endless_thing<S>` has wait(), which
+// gives the operation, had(), called when it was granted, and over(): whether nothing was lost.
 #pragma once
 #include <hocket/coro/shared_task.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
@@ -40,7 +40,7 @@ struct endless_items {
   void had() { ++received; }
   bool over() { return sent - received == static_cast<int>(items.size()); }
 };
-// A sender does not wait as long as somebody takes what it has sent.
+// A sender does not wait as long as a receiver takes its items.
 template <class S>
 struct endless_room : endless_items<S> {
   auto wait() {
@@ -99,7 +99,7 @@ struct endless_news {
   void had() {}
   bool over() { return true; }
 };
-// What was acquired is given back when the operation's result goes.
+// The destructor of the operation's result releases the acquired object.
 template <class S>
 struct endless_permits {
   hocket::basic_semaphore<S> permits{2};
@@ -134,7 +134,7 @@ struct endless_choice : endless_items<S> {
   }
 };
 
-// What is not taken, or given back at once.
+// An operation that takes nothing, or releases it at once.
 struct endless {
   void had() {}
   bool over() { return true; }
@@ -176,7 +176,7 @@ struct endless_completion : endless {
   auto wait() { return complete.wait(); }
 };
 template <class S>
-struct endless_turns : endless {  // of work that nobody does
+struct endless_turns : endless {  // of work that is never done
   hocket::basic_once<S> once;
   auto wait() { return once.enter(); }
 };

@@ -1,21 +1,21 @@
-// Short plays of a few coroutines and one primitive, acted again and again: each time another one of them is cancelled,
-// times out or is killed, before another act. Whatever happens to the one, the others get what they wait for, and what
-// the primitive has to give is neither lost nor given twice.
+// Short plays of a few coroutines and one primitive, repeated many times: each time another coroutine is cancelled,
+// times out or is killed, before another act. Whatever happens to this one, the others get the objects of their waits,
+// and no object of the primitive is lost or granted twice.
 //
 // A play derives from stage<Kind> and has
 //
 //   static constexpr int actors = n, acts = n;
 //   explicit play(cast who);            // starts the actors 0 .. n - 1, by enter(); nothing runs yet
-//   void act(int n);                    // lets go what they wait for, or settles: acts that do not settle leave actors
-//                                       // that were woken and have not run, which is where things go wrong
-//   void close();                       // lets go whatever may still be waited for; settles
+//   void act(int n);                    // grants a wait, or settles: acts that do not settle leave actors
+//                                       // that were woken and have not run: most faults happen in this state
+//   void close();                       // grants all remaining waits; settles
 //
-// An actor says limited(wait) of each of its waits, and got() when it has what it came for. `world` is declared last.
+// An actor calls limited(wait) for each of its waits, and got() when its wait was granted. `world` is declared last.
 //
-// Each play is acted again with actors that have used up their budget at each wait (core/wait/seam/operation.hpp):
-// what is possible at once goes through the queue then, and what was stopped before takes nothing. There the stroke
-// comes, too, from a coroutine among the actors, which lets the others run a few times before: so it hits one that
-// stands in the queue and has what it took.
+// Each play is repeated with actors that have used up their budget at each wait (core/wait/seam/operation.hpp):
+// an operation that is possible at once goes through the queue then, and takes nothing if it was stopped before. There
+// the stroke is made by a coroutine among the actors, too, which lets the others run a few times before: so it hits an
+// actor that is in the queue with its grant.
 #pragma once
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/yield.hpp>
@@ -33,7 +33,7 @@ namespace hocket_test {
 
 enum class stroke { none, cancel, time_out, kill };
 
-// Whom the stroke hits, and which.
+// The actor that the stroke hits, and the kind of the stroke.
 struct cast {
   static constexpr int from_outside = -1;
 
@@ -139,7 +139,7 @@ void act_at_every_step() {
         act_with_every_victim<Play>({.fate = fate, .budget_used_up = true, .pauses = pauses});
 }
 
-// A stage whose actors stay with what they have got until they are told to go, in their order.
+// A stage with actors that keep their grants until the play lets them go, in their order.
 template <class Kind, int Actors>
 class parting_stage : public stage<Kind> {
  public:
@@ -165,7 +165,7 @@ class parting_stage : public stage<Kind> {
 class place {
  public:
   explicit place(int room) : room_(room) {}
-  // Who leaves for a while, to be told something, and is back before the visit ends.
+  // Leaves for a while, to wait for a notification, and returns before the visit ends.
   void leave() { --inside_; }
   void enter() { CHECK(++inside_ <= room_); }
   class visit {

@@ -13,7 +13,7 @@
 
 namespace hocket_test {
 
-// What went through, and to whom.
+// The items that passed, and their receivers.
 class ledger {
  public:
   void sent(std::span<const parcel> items, std::size_t n, int first) {
@@ -97,7 +97,7 @@ class channel_play : public stage<Kind> {
       else this->enter(world, self, receiver);
     }
   }
-  // The first two senders, then two receivers, and the last of both before those have run.
+  // The first two senders, then two receivers, and the last of both before the former have run.
   void act(int n) {
     if (n == 1) let_go(0, 1);
     else if (n == 3) let_go(3, 4);

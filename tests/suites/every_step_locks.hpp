@@ -38,7 +38,7 @@ class mutex_play : public parting_stage<Kind, 3> {
   Kind world;
 };
 
-// Two permits, and who wants both stands in front of those who want one.
+// Two permits, and a waiter for both is queued before waiters for one.
 template <class Kind>
 class semaphore_play : public parting_stage<Kind, 4> {
  public:

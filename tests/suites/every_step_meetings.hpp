@@ -1,5 +1,5 @@
-// The plays of those who wait for each other, or for their turn; see every_step.hpp. Those of the condition and of the
-// monitor are in their suites.
+// The plays of coroutines that wait for each other, or for their turn; see every_step.hpp. The plays of the condition
+// and of the monitor are in their suites.
 #pragma once
 #include <hocket/sync/barrier.hpp>
 #include <hocket/sync/event.hpp>
@@ -12,8 +12,8 @@
 
 namespace hocket_test {
 
-// Three arrive at a latch for five. A count stays, whatever becomes of the wait; who is killed before it begins has not
-// counted.
+// Three arrive at a latch for five. A count stays, however the wait ends; an actor that is killed before it begins has
+// not counted.
 template <class Kind>
 class latch_play : public stage<Kind> {
  public:
@@ -54,7 +54,8 @@ class latch_play : public stage<Kind> {
   Kind world;
 };
 
-// The first turn fails, the second one is done, the third finds it so. Who is hit in its turn fails, too.
+// The first turn fails, the second one is done, the third finds the work done. An actor that is hit in its turn fails,
+// too.
 template <class Kind>
 class once_play : public parting_stage<Kind, 3> {
  public:
@@ -127,7 +128,7 @@ class barrier_play : public stage<Kind> {
   Kind world;
 };
 
-// Readers and writers in line, each of whom has it until it is told to go.
+// Readers and writers in a queue; each holds the lock until the play lets it go.
 template <class Kind>
 class shared_mutex_play : public parting_stage<Kind, 5> {
  public:

@@ -1,4 +1,4 @@
-// Tasks and fibers on a loop whose clock is moved by hand: two kinds for the suites (world.hpp).
+// Tasks and fibers on a loop with a manual clock: two kinds for the suites (world.hpp).
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/wait/seam/operation.hpp>
@@ -13,7 +13,7 @@
 
 namespace hocket_test {
 
-// What both have: a loop and the handles of what was started.
+// The shared part of both: a loop and the handles of the started coroutines.
 class on_a_loop {
  public:
   using strength = hocket::strength::shared;
@@ -33,7 +33,7 @@ class on_a_loop {
   void settle() {
     while (lp_.step()) after_step_();
   }
-  // Ends the loop under what is left on it.
+  // Ends the loop with its remaining coroutines.
   void end() { std::destroy_at(&lp_); }
   void cancel(int id) { at(id).handle.cancel(); }
   void kill(int id) { at(id).handle.kill(); }
@@ -67,7 +67,7 @@ class on_a_loop {
 using loop_tasks = of_tasks<on_a_loop>;
 using loop_fibers = of_fibers<on_a_loop>;
 
-// Fibers whose stack is packed whenever they wait.
+// Fibers that are packed whenever they wait.
 class packed_fibers : public loop_fibers {
  public:
   explicit packed_fibers(const hocket::loop_options& options = {}) : loop_fibers(options) {

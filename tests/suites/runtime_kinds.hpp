@@ -1,5 +1,5 @@
-// Tasks and fibers, those that stay and those that move, on a runtime whose clock is moved by hand: kinds for the
-// suites (world.hpp). How many workers it has is chosen when the program runs: HOCKET_TEST_WORKERS, 4 if it is not set.
+// Tasks, fibers that stay and fibers that move, on a runtime with a manual clock: kinds for the
+// suites (world.hpp). The environment sets the number of workers: HOCKET_TEST_WORKERS, 4 if it is not set.
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/core/wait/seam/strength.hpp>

@@ -1,4 +1,4 @@
-// What task managers are asked by ids that nobody has, and by a coroutine's own; a handle with an id as an awaitable.
+// Calls of task managers by ids of no coroutine, and by a coroutine's own id; a handle with an id as an awaitable.
 #pragma once
 #include <hocket/coro/then.hpp>
 
@@ -13,7 +13,7 @@ namespace hocket_test {
 
 using managed = HOCKET_MANAGED_KIND;
 
-// Ids that nobody has beside `one`: of other uses of its place, of other places, of another table, and none.
+// Ids of no coroutine, beside `one`: of other uses of its place, of other places, of another table, and none.
 inline std::vector<task_id> strangers_of(task_id one) {
   const auto bits = static_cast<std::uint64_t>(one);
   std::vector<task_id> all{task_id::none};

@@ -188,7 +188,7 @@ TEST_CASE_TEMPLATE("a value that is replaced ends at once, and what its copy thr
   CHECK(one.use_count() == 1);
 }
 
-// Two receive until the end, beside values that are set; whoever stays sees the last one.
+// Two receive until the end, beside values that are set; a receiver that stays sees the last value.
 template <class Kind>
 class watch_play : public stage<Kind> {
  public:
@@ -219,7 +219,7 @@ class watch_play : public stage<Kind> {
   void close() {
     CHECK(w_.close());
     world.settle();
-    // Who has gone finds what it has not seen.
+    // A receiver that has ended finds the value that it has not seen.
     for (int self = 0; self < actors; ++self) {
       if (auto value = mine_[self].try_receive()) {
         CHECK(last_[self] < value_);

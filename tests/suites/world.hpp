@@ -1,5 +1,5 @@
-// What the suites of tests/suites say of a *kind*: task, fiber or thread, on some executor. Each suite is written once,
-// against this, and instantiated for every kind.
+// The interface of a *kind* for tests/suites: task, fiber or thread, on some executor. Each suite is written once,
+// for this interface, and instantiated for every kind.
 //
 //   TEST_CASE_TEMPLATE("...", Kind, HOCKET_SUITE_KINDS) {
 //     mutex m;
@@ -17,16 +17,17 @@
 //
 // Most kinds are deterministic: their coroutines run one at a time, in the order in which they became ready, and only
 // in settle() and pass(). Threads, too: they take turns. The workers of a runtime do not (runtime_kinds.hpp): there
-// settle() begins one coroutine after the other, each when all others wait or have ended, but what is woken by one call
-// runs side by side, in any order. So a suite has what several of them write in a std::atomic or in a record_of<Kind,
-// T>, and says where it asks for more of those that take turns (takes_turns<Kind>).
+// settle() begins one coroutine after the other, each when all others wait or have ended, but coroutines that one call
+// has woken run at the same time, in any order. So if several coroutines write a variable, a suite uses a std::atomic
+// or a record_of<Kind, T>. It uses takes_turns<Kind> to check more for kinds that take turns.
 //
 // `body` is task<> for tasks. For fibers and threads it is
 // direct_body: the body's coroutine runs on the stack of its fiber or thread from beginning to end, each `co_await x`
 // in it is a call of await(x).
 //
-// The destructor kills what has not ended. `strength` says which primitives are under test: on_one_thread<Kind> is the
-// same kind, with those that are unsync. A file that includes suites defines HOCKET_SUITE_KINDS first.
+// The destructor kills the coroutines that have not ended. `strength` selects the primitives under test:
+// on_one_thread<Kind> is the same kind, with unsync primitives. A file that includes suites defines HOCKET_SUITE_KINDS
+// first.
 #pragma once
 #include <hocket/core/wait/seam/strength.hpp>
 #include <hocket/core/wait/seam/unwind.hpp>
@@ -97,7 +98,7 @@ class direct_body {
   direct_body& operator=(const direct_body&) = delete;
   ~direct_body() { done_.destroy(); }
 
-  // Rethrows what has left the body.
+  // Rethrows the exception that has left the body.
   void get() {
     if (auto error = std::exchange(done_.promise().error, {})) std::rethrow_exception(std::move(error));
   }

@@ -24,12 +24,12 @@ class hand_timers final : public hocket::detail::timer_service {
     hocket::primitive::locked guard(mutex_);
     return nodes_.empty();
   }
-  // Lets time pass and fires what is due.
+  // Lets time pass and fires the due timers.
   void pass(hocket::duration time) noexcept {
     now_ += time;
     fire_due(now_);
   }
-  // Fires what is due at `when`, on the caller's thread; how many. The time stays.
+  // Fires the timers that are due at `when`, on the caller's thread. Returns their number. The time does not change.
   int fire_due(hocket::time_point when) noexcept {
     int fired = 0;
     for (; hocket::detail::timer_node* due = pop_due(when); ++fired) due->fire(hocket::detail::timer_call::due);

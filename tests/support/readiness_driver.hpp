@@ -1,13 +1,13 @@
 // A small driver: coroutines wait until a descriptor can be read. It is epoll and an eventfd, takes few events at a
-// time, and counts what is done to it.
+// time, and counts its calls.
 //
 //   readiness_drivers io;                      // the kind
 //   auto ready = co_await readable(fd);        // by a driver of the newest kind, on a loop, a runtime or a plain
 //   thread readiness_driver& one = io.on(lp);         // the driver of a loop, made if there is none
 //
-// One wait for each descriptor. A wait has a seat while it is registered. What epoll tells is the number of the seat
-// and how often that was taken: between the event and its telling the wait may end, and another one take the seat,
-// since another thread may assist().
+// One wait for each descriptor. A wait has a seat while it is registered. The data of an epoll event is the number of
+// the seat and the number of its uses: between the event and its delivery the wait may end, and another wait may take
+// the seat, since another thread may assist().
 #pragma once
 #include <hocket/base/clock.hpp>
 #include <hocket/base/seam/mutex.hpp>
@@ -192,7 +192,7 @@ class readiness_driver final : public hocket::detail::driver, public hocket::pri
     std::uint64_t wakes = 0;
     return ::read(bell_, &wakes, sizeof wakes) == sizeof wakes;
   }
-  // What is there, after `limit` milliseconds at most, behind what was collected before.
+  // Collects the events, after at most `limit` milliseconds, behind the events that were collected before.
   void collect(int limit) noexcept {
     const std::size_t room = most_events - collected_;
     if (room == 0) return;

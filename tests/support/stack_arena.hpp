@@ -1,4 +1,4 @@
-// Sources of stack memory for tests: memory that the test owns, and one that lets nobody touch what is not committed.
+// Sources of stack memory for tests: memory that the test owns, and a source that forbids access to uncommitted memory.
 #pragma once
 #include <hocket/stack/stack_source.hpp>
 
@@ -12,7 +12,7 @@
 
 namespace hocket_test {
 
-// Pieces of memory that somebody else owns, first fit. Any thread. The test fails if it is used otherwise than the
+// Pieces of memory of another owner, first fit. Any thread. The test fails if it is used otherwise than the
 // contract of stack_source says.
 class stack_arena final : public hocket::stack_source {
  private:

@@ -1,4 +1,4 @@
-"""Negative controls: each rule must report what is planted for it, and pass what is clean.
+"""Negative controls: each rule must report its planted faults, and pass its clean samples.
 
 Run by ctest as house.rules, or by hand: python3 tools/check/test_rules.py. A rule without samples fails.
 """

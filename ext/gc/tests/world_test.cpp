@@ -1,4 +1,4 @@
-// stop_world: nobody is inside while f runs, whatever the threads were doing.
+// stop_world: no thread is inside while f runs, whatever the threads were doing.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/task.hpp>
@@ -27,7 +27,7 @@ runtime_options registered(std::size_t workers) {
   return {.workers = workers, .on_start = gc::on_start, .on_stop = gc::on_stop};
 }
 
-// Code that runs inside counts its steps; nobody may while the world is stopped.
+// Code that runs inside counts its steps; no thread may count while the world is stopped.
 struct steps {
   std::atomic<bool> stopped{false};
   std::atomic<int> wrong{0};

@@ -1,10 +1,10 @@
-// Clocks: every part of hocket that needs the time reads it from a `clock_source`, so that a test or a simulation can
-// control the time.
+// Clocks. Each part of hocket that needs the time asks a `clock_source`, so that a test or a simulation can control the
+// time.
 //
 // Guarantees.
 //   - Time points are those of std::chrono::steady_clock, in nanoseconds. They never go back.
-//   - `deadline_after()` computes every deadline from a duration of the user. It saturates: `duration::max()` means
-//     "never", not "in the past".
+//   - `deadline_after()` computes every deadline from a duration of the user. The sum saturates, so `duration::max()`
+//     means "never", not "in the past".
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/time_point.hpp>
@@ -21,8 +21,8 @@ class clock_source {
   // Returns the current time, never less than the result of an earlier call. Any thread may call it.
   virtual time_point now() const noexcept = 0;
 
-  // Whether the clock advances by itself, so that the instant of a reading is not reproducible. A clock that returns
-  // false stands still until the program advances it.
+  // Whether the clock advances by itself, so that the instant of a reading is not reproducible. False: the clock
+  // advances only when the program advances it.
   virtual bool is_free_running() const noexcept { return false; }
 
  protected:

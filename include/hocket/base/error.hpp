@@ -6,26 +6,45 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// The errors that hocket itself gives. Each value equals the nearest std::errc, too.
+// Errors of hocket that are not plain errors of the system. A condition has a value here if no std::errc names it, or
+// if a program must distinguish it from the error of a system call. Otherwise hocket gives a std::errc:
+// invalid_argument, not_enough_memory, resource_unavailable_try_again of an operation that is not possible at once,
+// broken_pipe of a oneshot whose sender was dropped. A failed system call gives the system's code, except ETIMEDOUT
+// (peer_lost). Layers may have an enum of their own (http::errc).
+//
+// A std::error_code of each value compares equal to the std::errc named beside it.
 enum class errc {
-  closed = 1,             // the channel was closed; equals std::errc::broken_pipe
-  killed = 2,             // the coroutine was killed, and the wait reports it; equals std::errc::operation_canceled
-  end_of_stream = 3,      // a stream ended in the middle of the data to read; equals std::errc::no_message_available
-  partial_write = 4,      // an earlier write to the stream was partial (io/stream.hpp); equals std::errc::io_error
-  cancelled = 5,          // the coroutine was cancelled, or what it waited for was closed; equals
-                          // std::errc::operation_canceled
-  deadline_exceeded = 6,  // a deadline of the wait, or of its coroutine, has passed; equals std::errc::timed_out
-  full = 7,               // there is no room in a queue; equals std::errc::resource_unavailable_try_again
-  peer_lost = 8,          // the system has given up a peer that does not answer: ETIMEDOUT of a connect, a read or a
-                          // write; equals std::errc::connection_aborted, not timed_out
+  // A channel, broadcast, watch or connection_pool was closed. Equals std::errc::broken_pipe.
+  closed = 1,
+  // The coroutine of the wait was killed, and the wait was made with reporting_kill(); or the fiber of an HTTP handler
+  // was killed. Equals std::errc::operation_canceled.
+  killed = 2,
+  // A stream ended in the middle of the data to read. Equals std::errc::no_message_available.
+  end_of_stream = 3,
+  // An earlier write to the stream was partial (io/stream.hpp). Equals std::errc::io_error.
+  partial_write = 4,
+  // The coroutine of the wait was cancelled. The joined coroutine, or the expected reply of a task_manager, was
+  // cancelled or killed. The descriptor was closed during the wait. The loop, runtime, blocking_pool or task_manager
+  // has
+  // ended, or admits nothing more. Equals std::errc::operation_canceled.
+  cancelled = 5,
+  // A deadline has passed: of the wait, of its coroutine, of the joined coroutine, or of an expected reply. Equals
+  // std::errc::timed_out.
+  deadline_exceeded = 6,
+  // A channel, the queue of a blocking_pool or a task_manager has no room; or the pool has no thread, and the system
+  // starts none. Equals std::errc::resource_unavailable_try_again.
+  full = 7,
+  // The peer does not answer: a connect, a read or a write failed with ETIMEDOUT. Equals std::errc::connection_aborted,
+  // not timed_out.
+  peer_lost = 8,
 };
 // The category "hocket", for std::error_code(value, error_category()).
 const std::error_category& error_category() noexcept;
 // Converts an errc to a std::error_code. The conversion is implicit, too: `std::error_code ec = errc::closed;`.
 inline std::error_code make_error_code(errc error) noexcept { return {static_cast<int>(error), error_category()}; }
 
-// The exception of a cancelled wait. It does not derive from std::exception, so that a handler that logs and swallows
-// `const std::exception&` does not swallow a cancellation.
+// The exception of a cancelled wait. It does not derive from std::exception, so `catch (const std::exception&)` does
+// not catch it: a handler that logs and swallows exceptions does not swallow a cancellation.
 class cancelled {
  public:
   const char* what() const noexcept { return "hocket: cancelled"; }
@@ -33,7 +52,8 @@ class cancelled {
 };
 
 namespace detail {
-// Throws `cancelled` if `error` equals std::errc::operation_canceled, otherwise std::system_error of `error`.
+// Throws `cancelled` if `error` equals std::errc::operation_canceled (errc::cancelled, errc::killed), otherwise
+// std::system_error with the code `error`.
 [[noreturn]] void throw_error(std::error_code error);
 }  // namespace detail
 

@@ -2,7 +2,7 @@
 //
 // A caller cannot repair its own misuse (resuming a finished coroutine, yielding from outside), so hocket does not
 // report misuse as a result. `fatal` passes a message and a remedy to the fatal handler, then aborts. The default
-// handler writes one line to standard error. It allocates nothing and takes no lock.
+// handler writes one line to standard error, allocates nothing and takes no lock.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <source_location>
@@ -10,7 +10,7 @@
 
 namespace hocket { inline namespace HOCKET_ABI {
 
-// The argument of a fatal handler. `subject` names the coroutine (or other object) at fault; it may be null.
+// The argument of a fatal handler. `subject` names the coroutine (or other object) at fault, or is null.
 struct fatal_error {
   const char* message;
   const char* remedy;
@@ -18,8 +18,8 @@ struct fatal_error {
   std::source_location location;
 };
 
-// A handler of fatal errors. It is called once for each error, on the thread that made it, possibly on any thread. It
-// must not throw. If it returns, the process aborts.
+// A handler of fatal errors. `fatal` calls the handler once for each error, on the thread that made the error: any
+// thread. The handler must not throw. If it returns, the process aborts.
 using fatal_handler = void (*)(const fatal_error&) noexcept;
 
 // Replaces the fatal handler and returns the previous one. Null restores the default. Thread safe.
@@ -67,9 +67,9 @@ constexpr void debug_expects(bool holds, const char* message, const char* remedy
 
 }  // namespace detail
 
-// A handler of log messages. They report conditions that hocket handles, but that an operator may want to see (a
-// fallback, a limit). The default handler drops them: the library itself never prints. `text` is valid during the call
-// only.
+// A handler of log messages. Log messages report conditions that hocket handles, but that an operator may want to see
+// (a fallback, a limit). The default handler drops the messages: hocket prints none of them. `text` is valid during the
+// call only.
 using log_handler = void (*)(const char* text) noexcept;
 
 // Replaces the log handler and returns the previous one. Null restores the default. Thread safe.

@@ -1,6 +1,6 @@
 // memory_source: the allocator of memory that holds the user's objects, for programs with a garbage collector.
 //
-//   // Call it before any other function of hocket. The collector scans this memory and never frees it.
+//   // Before any other call of hocket. The collector scans the memory of the source and never frees it.
 //   hocket::set_memory_source({
 //       .allocate = [](std::size_t bytes, std::size_t alignment) noexcept {
 //         return alignment <= 16 ? GC_malloc_uncollectable(bytes) : nullptr;   // over-aligned objects: bad_alloc
@@ -35,8 +35,8 @@
 // slot holds the bytes of its last item until the next item is stored, and a frame holds the bytes of locals out of
 // scope.
 //
-// Cost. Without a source: none on the hot paths. With a source: each frame is an allocation of the source, where it
-// would be a few instructions.
+// Cost. Without a source: none on the hot paths. With a source: each frame is an allocation of the source, instead of
+// a few instructions.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <hocket/base/seam/platform/owns_nothing.hpp>
@@ -47,13 +47,13 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 // The two functions of a source.
 //
-// Thread safety. Any thread may call them, on any stack, also a thread that is ending, and at the end of the process.
-// They must not call hocket, because hocket may hold a lock of its own meanwhile. So a collector runs finalizers
-// elsewhere.
+// Thread safety. Any thread may call the two functions, on any stack, also a thread that is ending, and at the end of
+// the process. The functions must not call hocket, because hocket may hold a lock of its own meanwhile. So a collector
+// runs finalizers elsewhere.
 struct memory_source {
   // Returns at least `bytes` bytes, aligned to `alignment`: a power of two, and at most operator new's alignment except
-  // for over-aligned types of the user. Null: out of memory. The caller reports that as it does for the heap, mostly by
-  // std::bad_alloc.
+  // for over-aligned types of the user. Null: out of memory. The caller then fails as if the heap had no memory, mostly
+  // by std::bad_alloc.
   void* (*allocate)(std::size_t bytes, std::size_t alignment) noexcept = nullptr;
 
   // Releases memory that allocate() returned for the same numbers. `memory` is never null.
@@ -67,14 +67,14 @@ void set_memory_source(const memory_source& source);
 
 namespace detail {
 
-// Allocates from the source or, if none is set, from the heap. The first call fixes which. Null: out of memory.
+// Allocates from the source or, if none is set, from the heap. The first call fixes this choice. Null: out of memory.
 [[nodiscard]] void* source_allocate(std::size_t bytes, std::size_t alignment) noexcept;
 // Like source_allocate(), but throws bad_alloc, or the exception of operator new.
 [[nodiscard]] void* source_allocate_or_throw(std::size_t bytes, std::size_t alignment);
 // Releases memory of either function. `memory` is not null.
 void source_release(void* memory, std::size_t bytes, std::size_t alignment) noexcept;
 
-// Whether released memory may be kept for reuse: if no source is set. Fixes the source, like source_allocate().
+// Whether released memory may be kept for reuse: only if no source is set. Fixes the choice, like source_allocate().
 [[nodiscard]] bool keeps_released_memory() noexcept;
 
 // A base of classes that hold objects of the user: their operator new allocates from the source.

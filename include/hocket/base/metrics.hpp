@@ -14,11 +14,12 @@
 // Sources of hocket: each runtime, the process's blocking pool and frame memory, each server, each connection_pool,
 // and the stacks of fibers. http::metrics shows all of them, as text for Prometheus (http/metrics.hpp).
 //
-// A source is in the list from its construction to its destruction. A report is made under the lock of the list, so the
-// object is alive. Declare the source as the last member of its object: members are destroyed in reverse order. A
-// report must not construct or destroy a source, and must not wait.
+// A source is in the list from its construction to its destruction. A report is made under the lock of the list. So
+// during a report the source exists, and its object must exist, too. Declare the source as the last member of the
+// object: members are destroyed in reverse order, so the source leaves the list first. A report must not construct or
+// destroy a source, and must not wait.
 //
-// Without memory for its entry a source is not listed. A forked child begins with an empty list.
+// If there is no memory for the entry of a source, the source is not listed. A forked child begins with an empty list.
 //
 // Thread safety. Any thread. report_metrics() is called by any thread, one call at a time in the process.
 #pragma once
@@ -36,7 +37,7 @@ enum class metric_kind : std::uint8_t {
   gauge,    // the value at one moment
 };
 
-// A metric with its constant texts, a static object. Names are of letters, digits and underscores; the name of a
+// A metric with its constant texts, a static object. A name consists of letters, digits and underscores; the name of a
 // counter ends with _total. A unit is part of the name: _seconds, _bytes.
 struct metric {
   const char* name;
@@ -45,19 +46,20 @@ struct metric {
 };
 static_assert(detail::owns_nothing<metric>);
 
-// Distinguishes the values of a metric. The name is of letters, digits and underscores, the value any UTF-8 text.
+// A label distinguishes the values of a metric. Its name consists of letters, digits and underscores. Its value is any
+// UTF-8 text.
 struct metric_label {
   std::string_view name;
   std::string_view value;
 };
 static_assert(detail::owns_nothing<metric_label>);
 
-// Gets the values of a report.
+// The receiver of the values of a report.
 class metric_visitor {
  public:
-  // `description` outlives the visitor. The labels are valid during the call.
+  // Receives one value. `description` outlives the visitor. The labels are valid during the call.
   virtual void add(const metric& description, std::initializer_list<metric_label> labels, double value) = 0;
-  // A number of things.
+  // Receives a count as a value.
   void add_count(const metric& description, std::initializer_list<metric_label> labels, std::uint64_t count) {
     add(description, labels, static_cast<double>(count));
   }
@@ -70,7 +72,7 @@ namespace detail {
 
 struct metric_entry;
 using metric_report = void (*)(const void* object, metric_visitor& to);
-// Null: no memory.
+// Adds an entry. Null: out of memory.
 metric_entry* list_metrics(const void* object, metric_report report) noexcept;
 void unlist_metrics(metric_entry* entry) noexcept;
 
@@ -99,7 +101,8 @@ class metric_source {
   detail::metric_entry* entry_ = nullptr;
 };
 
-// Asks all sources, in the order of their construction. Throws the exceptions of the reports and of the visitor.
+// Calls the reports of all sources, in the order of construction of the sources. Throws the exceptions of the reports
+// and of the visitor.
 void collect_metrics(metric_visitor& to);
 
 }}  // namespace hocket

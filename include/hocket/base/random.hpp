@@ -1,6 +1,6 @@
-// Random numbers: each generator of hocket takes its seed from `random_seed`, so that a simulation can be replayed.
+// Random numbers. Each generator of hocket takes its seed from `random_seed`, so that a simulation can be replayed.
 //
-// Do not use them for secrets.
+// Do not use these numbers for secrets.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <cstdint>
@@ -21,7 +21,7 @@ constexpr std::uint64_t splitmix64(std::uint64_t& state) noexcept {
 
 // A random number generator: xoshiro256** 1.0 (Blackman, Vigna, "Scrambled linear pseudorandom number generators", ACM
 // TOMS 47, 2021; https://prng.di.unimi.it/xoshiro256starstar.c). Period 2^256 - 1, about 1 ns for a number. A
-// std::uniform_random_bit_generator. One thread at a time.
+// std::uniform_random_bit_generator. One thread at a time uses an engine.
 class random_engine {
  public:
   using result_type = std::uint64_t;
@@ -77,8 +77,9 @@ using seed_source = std::uint64_t (*)() noexcept;
 seed_source replace_seed_source(seed_source source) noexcept;
 
 namespace detail {
-// A number that changes with each replace_seed_source(), and never is 0 (it is odd). A cache of numbers from a seed
-// takes a new seed when the generation has changed. So a simulation replays whatever ran before it. Any thread.
+// A number that changes with each replace_seed_source(). The number is odd, so never 0. A cache of numbers from a seed
+// takes a new seed when the number has changed. So the replay of a simulation does not depend on what ran before the
+// simulation. Any thread.
 extern constinit atomic<std::uint32_t> seed_generation_word;
 inline std::uint32_t seed_generation() noexcept {
   // ORDER: acquire, pairs with the fetch_add in replace_seed_source(): a seed that is taken next is of the new source.

@@ -1,14 +1,14 @@
 // result<T>: a value, or the std::error_code of the failure.
 //
-// The members are those of std::expected (C++23) with std::error_code as error type. So results do not nest, and each
-// error compares with std::errc and with the error enums of other libraries. T is an object type (move-only included),
-// an lvalue reference or void. If T is trivially copyable and trivially destructible, so is the result.
+// The members are those of std::expected (C++23). The error type is always std::error_code, so results do not nest, and
+// each error compares with std::errc and with the error enums of other libraries. T is an object type (move-only
+// included), an lvalue reference or void. If T is trivially copyable and trivially destructible, so is the result.
 //
 //   result<int> port(std::string_view text);
 //   if (auto p = port("8080")) listen(*p); else report(p.error());
 //   int sure = port("8080").value();      // throws through throw_error
 //
-// Do not. Accessing the absent side (`*r` of a failure, `r.error()` of a value) is a programming error and fatal.
+// Misuse. Access to the absent side (`*r` of a failure, `r.error()` of a value) is a programming error and fatal.
 #pragma once
 #include <hocket/base/detail/result_storage.hpp>
 #include <hocket/base/error.hpp>

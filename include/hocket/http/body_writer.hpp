@@ -8,7 +8,7 @@
 //     co_return {};
 //   });
 //
-// The function runs in the coroutine of the connection, after the handler has returned. It is cancelled if the peer is
+// The function runs in a coroutine of the connection, after the handler has returned. It is cancelled if the peer is
 // gone. If it returns an error, or throws, the connection is closed without the end of the body, so that the peer sees
 // that the body is not complete.
 //

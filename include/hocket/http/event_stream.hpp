@@ -10,7 +10,7 @@
 //   }
 //   http::response clock(http::request&) { return http::event_stream(tick); }
 //
-// The end. The function runs in the coroutine of the connection. It is cancelled when the client is gone. When the
+// The end. The function runs in a coroutine of the connection. It is cancelled when the client is gone. When the
 // server drains, drain_requested() completes, and the function should return: the client connects again, to another
 // server. A function that waits for something else selects over both:
 //

@@ -58,10 +58,11 @@ struct serve_options {
   proxy_field proxies_set = proxy_field::x_forwarded_for;
   // A connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2.
   bool proxy_protocol = false;
-  literal_name name = "http";                           // for metrics
-  spawn_options connection{.name = "http connection"};  // for the coroutine of each connection
+  literal_name name = "http";  // for metrics
+  // For the coroutine that serves a request that waits: name, deadline, stack, time until hibernation.
+  spawn_options connection{.name = "http connection"};
   access_handler access_log = nullptr;
-  tcp::connection_error_handler on_error = nullptr;  // of a connection's coroutine, not of a handler
+  tcp::connection_error_handler on_error = nullptr;  // of a connection, not of a handler
 };
 static_assert(hocket::detail::owns_nothing<serve_options>);
 

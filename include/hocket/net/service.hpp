@@ -34,7 +34,7 @@
 #include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/runtime.hpp>
-#include <hocket/runtime/seam/shutdown_list.hpp>
+#include <hocket/runtime/seam/coroutine_snapshot.hpp>
 #include <exception>
 #include <initializer_list>
 #include <string>

@@ -1,17 +1,16 @@
 #pragma once
 // The workloads of the page `managed` about collectors, for subjects whose objects are libgc's.
 //
-//   gc_pause       n coroutines are suspended, each holds an object in its frame, which nothing else refers to. How
-//   long
-//                  a collection stops the threads: from GC_EVENT_PRE_STOP_WORLD to GC_EVENT_POST_START_WORLD, the
+//   gc_pause       n coroutines are suspended. Each holds the only reference to an object, in its frame. The time for
+//                  which a collection stops the threads: from GC_EVENT_PRE_STOP_WORLD to GC_EVENT_POST_START_WORLD, the
 //                  median of nine collections after a first one
-//   gc_pause_deep  the same; ten frames lie between the one that holds the object and the suspension
-//   gc_words       words of their stacks that a collection looks at, per coroutine
-//   gc_stack       a coroutine allocates 1,000 objects, and nothing is collected: how far below its own frame its stack
-//                  is written to
+//   gc_pause_deep  the same, with ten frames between the frame with the object and the suspension
+//   gc_words       words of their stacks that a collection reads, per coroutine
+//   gc_stack       a coroutine allocates 1,000 objects, and nothing is collected: the number of bytes below its own
+//                  frame that are written
 //
 // After the collections, memory of the size of the objects is allocated n times and overwritten. Then every coroutine
-// goes on and looks whether its object is intact; if one is not, the subject fails.
+// continues and checks that its object is intact; if an object is not, the subject fails.
 #define GC_THREADS
 #define GC_NO_THREAD_REDIRECTS
 #include <gc/gc.h>
@@ -36,13 +35,13 @@ constexpr int collections = 9;
   return made;
 }
 
-// What the coroutines of a subject have found.
+// The results of the coroutines of a subject.
 struct found {
   std::size_t intact = 0;
   void look_at(const object* held, std::size_t i) noexcept { intact += held->mark == i + 1; }
 };
 
-// suspend() with that many frames above it, all of one size: what a switch saves is in the last one.
+// suspend() below a number of frames, all of one size. The state that a switch saves is in the last frame.
 template <class Suspend>
 [[gnu::noinline]] void last(Suspend& suspend) {
   suspend();
@@ -55,7 +54,7 @@ template <class Suspend>
   asm volatile("" ::: "memory");
 }
 
-// The body of a coroutine; suspend() comes back when all collections are over.
+// The body of a coroutine; suspend() returns after all collections.
 template <class Suspend>
 void hold_shallow(found& by, std::size_t i, Suspend& suspend) {
   object* const held = make_object(i + 1);
@@ -100,7 +99,7 @@ class pauses {
   static inline double stopped_at_ = 0, last_ = 0;
 };
 
-// Overwrites what a collection has freed.
+// Overwrites memory that a collection has freed.
 [[gnu::noinline]] inline void overwrite_dead(std::size_t n) {
   GC_disable();
   for (std::size_t i = 0; i < n; ++i) make_object(0)->rest[4] = 1;
@@ -109,9 +108,9 @@ class pauses {
 
 // A crowd of coroutines under test provides
 //   Crowd(n, stack bytes, frames)
-//   start(found&)    creates all; each holds an object, and suspends below that many frames
-//   finish()         all go on and end
-//   words()          where workload gc_words is: what the last collection has looked at of all stacks
+//   start(found&)    creates all; each holds an object, and suspends below this number of frames
+//   finish()         all continue and end
+//   words()          for the workload gc_words: the words of all stacks that the last collection has read
 template <class Crowd>
 int run_pause(const char* system, const request& r) {
   const bool is_deep = r.workload == "gc_pause_deep";
@@ -135,7 +134,7 @@ int run_pause(const char* system, const request& r) {
 
 // --- the stack that an allocation takes
 
-// Paints the stack below its caller, and finds how much of the paint is gone.
+// Paints the stack below its caller, and finds how much of the paint was overwritten.
 class painted_stack {
  public:
   explicit painted_stack(std::size_t bytes) : here_{static_cast<char*>(__builtin_frame_address(0))}, bytes_{bytes} {
@@ -156,7 +155,7 @@ class painted_stack {
   std::size_t bytes_;
 };
 
-// To be called on the stack of a coroutine.
+// Call it on the stack of a coroutine.
 [[gnu::noinline]] inline void emit_stack(const char* system, const request& r) {
   const painted_stack stack(r.stack / 4 * 3);
   GC_disable();

@@ -1,24 +1,24 @@
 #pragma once
-// The page `manager`: what its workloads are, whatever the language. A subject is called as
+// The page `manager`: its workloads, for all languages. A subject is called as
 //
 //   <program> [<system>] <workload> <n> <stack bytes> <budget ms>
 //
-// All runs on one thread. Whoever asks is a coroutine itself, but where a plain thread is all that a system needs.
-// What waits does so for something that nobody brings; what has ended has left all tables, and its caller knows.
+// All runs on one thread. The caller is a coroutine, except where a system only needs a plain thread. A waiting
+// coroutine waits for an event that never happens. An ended coroutine has left all tables, and its caller has its end.
 //
-//   manager_add     n wait. Others are spawned, 64 at a time, count, and end; of one
-//   manager_by_id   n wait. Of one, by ids in an order that looks random:
-//     manager_find       it is looked up
+//   manager_add     n coroutines wait. Others are spawned, 64 at a time, count, and end; time of one
+//   manager_by_id   n coroutines wait. Time of one operation, by ids in an order that looks random:
+//     manager_find       a coroutine is looked up
 //     manager_deadline   it gets a deadline, between an hour and an hour and a half ahead; most have one already
 //     manager_cancel     it is cancelled, and has ended; up to 1,000 at a time. Others take their places, untimed
-//   manager_reply   n replies are expected, and do not come. Of one more, whose id goes to the one that gives it:
-//     manager_reply_ready      it is expected, given, and taken, all by one coroutine
-//     manager_reply_handover   one coroutine expects it and waits; another one gives it, and yields
-//   manager_expire  n live things get a deadline each, and all deadlines pass: processor time of one. They are set
-//                   between a half and one microsecond times n ahead, in an order that looks random. The second time,
-//                   untimed what is made before
-//   manager_expire_in_turn   the same; each is later than the one before
-//   manager_group   n wait that belong together; all are cancelled at once, and have ended; of one
+//   manager_reply   n replies are expected, and do not arrive. Time of one more; its id is passed to its sender:
+//     manager_reply_ready      it is expected, sent, and taken, all by one coroutine
+//     manager_reply_handover   one coroutine expects it and waits; another one sends it, and yields
+//   manager_expire  n live coroutines get a deadline each, and all deadlines pass: processor time of one. The deadlines
+//                   are between a half and one microsecond times n ahead, in an order that looks random. The second
+//                   time; the preparations are not timed
+//   manager_expire_in_turn   the same; each deadline is later than the one before
+//   manager_group   n coroutines of one group wait; all are cancelled at once, and have ended; time of one
 #include <sys/resource.h>
 
 #include "harness.hpp"
@@ -27,7 +27,7 @@ namespace lab {
 
 constexpr std::size_t at_a_time = 64, cancelled_at_a_time = 1000;
 
-// What sleeps is not worth the time to wake it.
+// Exits at once: waking the sleeping coroutines would take too long.
 [[noreturn]] inline void leave() {
   std::fflush(stdout);
   std::_Exit(0);
@@ -68,7 +68,7 @@ inline std::vector<std::size_t> shuffled(std::size_t n) {
   return all;
 }
 
-// Goes round in that order.
+// Repeats this order.
 class places {
  public:
   explicit places(std::size_t n) : all_(shuffled(n)) {}

@@ -23,10 +23,10 @@ namespace lab::net {
 namespace {
 
 constexpr std::string_view request = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-constexpr std::size_t sources = 16;                // addresses that connections come from: each has all ports
+constexpr std::size_t sources = 16;                // addresses of the clients: each has all ports
 constexpr std::uint64_t lost_after = 100'000'000;  // ns
-constexpr std::size_t unaccepted = 256;            // connections; of many more than that a listener would drop some
-constexpr std::size_t kept_descriptors = 64;       // for what is not a connection
+constexpr std::size_t unaccepted = 256;            // connections; a listener would drop some of a larger number
+constexpr std::size_t kept_descriptors = 64;       // for other files than connections
 
 bool speaks_http(kind does) {
   return does == kind::http || does == kind::churn || does == kind::idle || does == kind::paced;
@@ -58,7 +58,7 @@ void connect_to(int fd, unsigned port) {
 
 std::size_t requests_of_one_write(const load& load) { return load.does == kind::paced ? 1 : load.size; }
 
-// As many as asked for, or as the limit of descriptors allows.
+// The requested number, or the number that the limit of descriptors allows.
 std::size_t possible(std::size_t wanted) {
   rlimit limit{};
   checked(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
@@ -141,7 +141,7 @@ void clients::connect_all() {
   }
 }
 
-// Once. A server accepts in order, so its answer tells that it has accepted what came before.
+// Called once. A server accepts in order, so its answer shows that it has accepted all earlier connections.
 void clients::ask(client& one) {
   once_ = true;
   send(one);
@@ -213,7 +213,7 @@ void clients::turn(std::int64_t timeout_ns) {
   if (is_datagram() && n == 0) send_lost_again();
 }
 
-// The rest of what this client has to send, as far as there is room.
+// Sends the rest of this client's bytes, as far as the socket has space.
 void clients::send(client& one) {
   if (one.sent == 0 && load_.does != kind::churn && !is_paced()) one.began = now_ns();
   const ssize_t n = ::send(one.fd, payload_.data() + one.sent, payload_.size() - one.sent, MSG_NOSIGNAL);

@@ -7,12 +7,12 @@
 // a server that stalls pays for every request of the stall (G. Tene calls the other way "coordinated omission").
 //
 // The kinds:
-//   http   so many requests side by side in one write; answered, when as many responses have come
+//   http   `size` requests in one write; answered when as many responses have arrived
 //   paced  one request in one write; `size` is the number of requests a second, over all connections
-//   echo   so many bytes; answered, when as many have come back
-//   churn  one request on a connection of its own, which the client closes then; timed from the connect
+//   echo   `size` bytes; answered when as many bytes were received
+//   churn  one request on a connection of its own, which the client then closes; timed from the connect
 //   sink   bytes without an answer, as fast as the server takes them
-//   udp    a datagram, answered by one; sent again if there is no answer for 100 ms
+//   udp    a datagram, answered by another; sent again if there is no answer for 100 ms
 //   idle   connections that send once
 #include <netinet/in.h>
 #include <sys/types.h>
@@ -38,7 +38,7 @@ struct load {
   unsigned port = 0;
 };
 
-// What came of a time.
+// The results of a period.
 struct outcome {
   latencies took;              // of the writes that were answered
   std::uint64_t requests = 0;  // of sink: writes

@@ -1,20 +1,20 @@
 #pragma once
-// The page `primitives`: what its workloads are, whatever the language. A subject is called as
+// The page `primitives`: its workloads, for all languages. A subject is called as
 //
 //   <program> [<system>] <workload> <workers> <stack bytes> <budget ms> <count>
 //
-// where <count> is the number of coroutines. A batch does k units, k being a multiple of 64. What is timed is all of
-// it, from before its coroutines are spawned until the last has ended; the workers are there already. So a unit is wall
-// time, of all workers together. Batches grow until one takes a sixteenth of the budget; the median of nine is told, or
-// of fewer, if they come to take longer.
+// where <count> is the number of coroutines. A batch does k units; k is a multiple of 64. The whole batch is timed,
+// from before its coroutines are spawned until the last has ended; the workers exist before. So a unit is wall
+// time, of all workers together. Batches grow until one takes a sixteenth of the budget. The result is the median of
+// nine batches, or of fewer if later batches take longer.
 //
 //   mutex_free              as many coroutines as workers, each with a mutex of its own: lock, add to a counter beside
 //                           it, unlock. A unit is one of each; all together do k
-//   mutex_contended         `count` coroutines and one mutex: lock, add, yield, unlock. All others wait meanwhile. Who
-//                           is next is left to the system
+//   mutex_contended         `count` coroutines and one mutex: lock, add, yield, unlock. All others wait meanwhile. The
+//                           system chooses the next coroutine
 //   mutex_parallel          `count` coroutines and one mutex: lock, add, unlock, and no yield
-//   semaphore_free          one coroutine takes a permit and gives it back; there is one
-//   semaphore_contended     `count` coroutines, two permits: take one, yield, give it back
+//   semaphore_free          one coroutine acquires and releases the only permit
+//   semaphore_contended     `count` coroutines, two permits: acquire one, yield, release it
 //   pool_free               one coroutine borrows a connection of a pool and returns it
 //   pool_contended          `count` coroutines and a pool of eight connections: borrow one, yield, return it
 //   event_free              one coroutine sets an event and waits for it, which resets it
@@ -22,31 +22,31 @@
 //   channel_same            one coroutine sends a value through a channel and receives it
 //   channel_1p1c            one sends k values and closes, another receives until then
 //   channel_4p4c            four send k values together, four others receive them
-//   channel_rendezvous      two coroutines, two channels without a buffer: a value goes there and back; a unit is
-//                           one way
+//   channel_rendezvous      two coroutines, two channels without a buffer: they send a value to each other in turn; a
+//                           unit is one direction
 //   channel_batch           as channel_1p1c, with a buffer of 256; the receiver takes up to 64 at once
-//   select_of_4             two coroutines: one brings one of the four things that the other waits for, each in turn,
-//                           then waits for one of its own four
+//   select_of_4             two coroutines: each waits for four events. One sets one of the other's events, each event
+//                           in turn, then waits for one of its own four
 //   select_of_2_sockets     two coroutines with two Unix sockets each: one writes a byte to one of the two sockets from
 //                           which the other reads, each in turn, then reads from its own two
 //   broadcast_100           one coroutine sends, each of `count` others receives all; a unit is one value, sent and
 //                           received by all. After 16 values the sender waits until all have them
-//   condition_ping_pong     two coroutines, a mutex, a condition for each: each waits until it is its turn, gives the
-//                           turn to the other one, and notifies. They hold the mutex but when they wait
+//   condition_ping_pong     two coroutines, a mutex, a condition for each: each waits for its turn, passes the
+//                           turn to the other one, and notifies. They hold the mutex except while they wait
 //   monitor_ping_pong       the same with one condition, which belongs to the lock
-//   monitor_free            one coroutine takes a lock that it may take again, does so, adds, and unlocks twice
-//   monitor_contended       `count` coroutines and one such lock: take it, and again, add, yield, unlock twice
+//   monitor_free            one coroutine locks a reentrant lock twice, adds, and unlocks twice
+//   monitor_contended       `count` coroutines and one reentrant lock: lock it twice, add, yield, unlock twice
 //   shared_free             one coroutine locks a shared mutex for reading, adds, unlocks
 //   shared_mixed            `count` coroutines and one shared mutex: lock, add, yield, unlock. One turn in eight
 //                           writes, the others read
-//   timed_free              as mutex_free with one coroutine, the lock under a deadline that does not come
-//   timed_ping_pong         as event_ping_pong, the wait under a deadline that does not come
-//   timed_expire            `count` coroutines, each of which waits 32 times for an event of its own that nobody sets,
-//                           under a deadline that comes: after one to two microseconds times `count`. Processor time of
-//                           a wait, the second time
+//   timed_free              as mutex_free with one coroutine, the lock under a deadline that does not pass
+//   timed_ping_pong         as event_ping_pong, the wait under a deadline that does not pass
+//   timed_expire            each of `count` coroutines waits 32 times for an event of its own that is never set,
+//                           under a deadline that passes: after one to two microseconds times `count`. Processor time
+//                           of a wait, the second time
 //
-// A buffer holds 64 values unless said. Values are small numbers, which are summed up; turns and units are counted. A
-// batch that comes to another figure fails.
+// A buffer holds 64 values unless its row has another size. Values are small numbers, which are summed up; turns and
+// units are counted. A batch with a wrong sum or count fails.
 #include "scheduler/scheduler.hpp"
 #include "wait.hpp"
 
@@ -101,7 +101,7 @@ class burst_count {
  public:
   explicit burst_count(std::size_t receivers) : receivers_(receivers), left_(receivers) {}
 
-  // Whether this one was the last: then it tells the sender.
+  // Returns whether this receiver was the last; the last one notifies the sender.
   bool is_last() {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
     left_.store(receivers_, std::memory_order_relaxed);

@@ -1,35 +1,35 @@
 #pragma once
-// The page `scheduler`: what its workloads are, whatever the language. A subject is called as
+// The page `scheduler`: its workloads, for all languages. A subject is called as
 //
 //   <program> [<system>] <workload> <workers> <stack bytes> <budget ms> <count>
 //
-//   yields             `count` coroutines, ready all the time, yield in turn; of one yield
-//   spawn_join         a coroutine spawns one that does nothing but count, and awaits it; again and again; of one pair
-//   post_outside       a plain thread hands the workers `count` jobs, one by one, and waits until all have run; of a
-//                      job
-//   post_outside_batch the same; the jobs are handed over as many at a time as the system likes
-//   ping_pong          two coroutines of the runtime hand a token to each other, `count` times; of one way
-//   when_all_10000     `count` coroutines that end at once: create, await all, destroy; of each
-//   fib                fib(count) without a cut-off, each call forks one branch and does the other; of a call
-//   skynet             a tree in which each node has ten children, and `count` leaves, whose numbers are summed up; all
-//   nqueens            the solutions for `count` queens, a child for each square that is not attacked; all
-//   flat_loop          a loop in parallel, whose body stores one word; of one of `count` iterations
-//   timer_cancel       a timer is set, far away, and taken back; as many coroutines do so as there are workers; of one
-//   timer_cancel_1e6  the same beside `count` timers that are live
+//   yields             `count` coroutines, always ready, yield in turn; time of one yield
+//   spawn_join         a coroutine spawns another, which only counts, and awaits it, repeatedly; time of one pair
+//   post_outside       a plain thread posts `count` jobs to the workers, one by one, and waits until all have run; time
+//                      of a job
+//   post_outside_batch the same; the system chooses how many jobs it posts at a time
+//   ping_pong          two coroutines of the runtime pass a token to each other, `count` times; time of one direction
+//   when_all_10000     `count` coroutines that end at once: create, await all, destroy; time of each
+//   fib                fib(count) without a cut-off, each call forks one branch and does the other; time of a call
+//   skynet             a tree of nodes with ten children each, and `count` leaves with numbers, which are summed up;
+//                      time of all
+//   nqueens            the solutions for `count` queens, a child for each square that is not attacked; time of all
+//   flat_loop          a parallel loop with a store of one word as its body; time of one of `count` iterations
+//   timer_cancel       a distant timer is set and cancelled, by as many coroutines as workers; time of one
+//   timer_cancel_1e6  the same beside `count` live timers
 //   timer_expire       `count` coroutines are spawned, sleep for a time and end; processor time of each. They sleep for
 //                      one to two microseconds times `count`, so that most of them sleep at the same time. The second
 //                      time
-//   wake               a plain thread posts a job to a runtime that sleeps; how long until it runs, `count` times, one
-//                      in a millisecond
-//   spread             a coroutine spawns `count` others, each of which computes for 1 ms, and computes on for 20 ms
-//                      itself; how long until the last one has ended
-//   beside_stuck       `count` coroutines sleep 1 ms again and again, beside one that sleeps 5 ms and then computes for
-//                      300 ms; by how much they woke late
-//   idle               processor time, in hundredths of what has passed, of a runtime that has nothing to do, in
-//                      `count` milliseconds
-//   sleeping           what each of n coroutines holds in memory (page tables included) that sleep for hours
+//   wake               a plain thread posts a job to a sleeping runtime, `count` times, once in a millisecond; time
+//                      until the job runs
+//   spread             a coroutine spawns `count` others, which compute for 1 ms each, and itself computes for 20 ms
+//                      more; time until the last one has ended
+//   beside_stuck       `count` coroutines repeatedly sleep 1 ms, beside a coroutine that sleeps 5 ms and then computes
+//                      for 300 ms; the delay of their wake-ups
+//   idle               processor time of an idle runtime, in hundredths of the elapsed time, in `count` milliseconds
+//   sleeping           memory (with page tables) of each of n coroutines that sleep for hours
 //
-// What is per operation is wall time, all workers together. A workload's result is checked: numbers are summed up,
+// A time per operation is wall time, of all workers together. A workload's result is checked: numbers are summed up,
 // jobs are counted.
 #include <sys/resource.h>
 
@@ -55,7 +55,7 @@ struct named_load {
   void (*run)(const char* system, const load&);
 };
 
-// What sleeps is not worth the time to wake it.
+// Exits at once: waking the sleeping coroutines would take too long.
 [[noreturn]] inline void leave() {
   std::fflush(stdout);
   std::_Exit(0);
@@ -81,7 +81,7 @@ int run_load(const char* system, int argc, char** argv, const named_load (&known
   fail("this subject does not know that workload");
 }
 
-// The median of a round's time, where a round takes long: the first is not counted, unless it has used ten budgets up.
+// The median time of a long round: the first round is not counted, unless it has used up ten budgets.
 template <class Round>
 double median_of_some(double budget_ns, Round&& round) {
   const double first = round();
@@ -95,7 +95,7 @@ double median_of_some(double budget_ns, Round&& round) {
   return median(std::move(values));
 }
 
-// A time between begin and end that many have a part in: it begins when all have arrived, and ends when all have left.
+// A period with several participants: it begins when all have arrived, and ends when all have left.
 class gate {
  public:
   void close(std::size_t count) {
@@ -126,7 +126,7 @@ class gate {
   std::binary_semaphore over_{0};
 };
 
-// Jobs that a plain thread waits for.
+// The jobs for which a plain thread waits.
 class countdown {
  public:
   void begin(std::size_t count) { left_.store(count); }
@@ -140,7 +140,7 @@ class countdown {
   std::binary_semaphore over_{0};
 };
 
-// `post(countdown&, count)` hands `count` jobs over, each of which is to call done().
+// `post(countdown&, count)` posts `count` jobs; each must call done().
 template <class Post>
 void post_all_outside(const char* system, const char* workload, const load& r, Post&& post) {
   static countdown jobs;  // its last job may still be in release() when wait() has returned
@@ -154,7 +154,7 @@ void post_all_outside(const char* system, const char* workload, const load& r, P
   r.emit_of(system, workload, "ns", ns / static_cast<double>(r.count));
 }
 
-// `post(countdown&)` hands one over.
+// `post(countdown&)` posts one job.
 template <class Post>
 void post_outside(const char* system, const load& r, Post&& post) {
   post_all_outside(system, "post_outside", r, [&](countdown& jobs, std::size_t count) {
@@ -164,7 +164,7 @@ void post_outside(const char* system, const load& r, Post&& post) {
 
 inline void sleep_ms(double ms) { std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms)); }
 
-// `post(double& ran)` hands a job over, which is to store now_ns().
+// `post(double& ran)` posts a job, which must store now_ns().
 template <class Post>
 void wake(const char* system, const load& r, Post&& post) {
   std::vector<double> ran(r.count + 8), took;
@@ -218,7 +218,7 @@ inline double processor_ns() {
   return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
-// The processor time of a round that was done once before, so that what memory it takes is there.
+// The processor time of a round that was run once before, so that its memory exists already.
 template <class Round>
 double second_time(Round&& round) {
   round();
@@ -246,7 +246,7 @@ inline double held_bytes() {
   return resident_bytes() + static_cast<double>(kib) * 1024;
 }
 
-// Once nothing has changed for a while.
+// Waits until nothing has changed for a while.
 inline double settled_bytes() {
   double now = held_bytes();
   for (int same = 0; same < 5; ++same) {

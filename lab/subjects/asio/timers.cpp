@@ -1,5 +1,5 @@
-// The timers of Boost.Asio's thread_pool. One that is cancelled calls its handler, through the queue of the pool: that
-// is in timer_cancel, whose coroutines yield after each 64, so that the handlers are run.
+// The timers of Boost.Asio's thread_pool. A cancelled timer calls its handler through the queue of the pool. This call
+// is a part of timer_cancel: the coroutines yield after each 64 timers, so that the handlers run.
 #include "timers.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -53,7 +53,7 @@ coroutine sleeper(executor on, std::chrono::nanoseconds time, std::atomic<std::s
   ended.done();
 }
 
-// Static, since those that sleep for hours outlive what is measured.
+// Static, because coroutines that sleep for hours outlive the measurement.
 std::atomic<std::size_t> begun;
 lab::countdown awake;
 

@@ -6,9 +6,9 @@
 // programs of one thread, is not available in a package).
 //
 // In the page `wait` an event is a mutex, a condition variable and a bool; a oneshot is a promise and its future;
-// within is timed_mutex and wait_for. Who unlocks a mutex may take it again before the one that was woken gets it; so
-// in mutex_handover each holder yields while it holds it, and again after. There is no semaphore, and nothing to wait
-// for one of several.
+// within is timed_mutex and wait_for. A fiber that unlocks a mutex may lock it again before the woken waiter gets it.
+// So in mutex_handover each holder yields while it holds the mutex, and again after. There is no semaphore, and no wait
+// for one of several events.
 #include <boost/fiber/all.hpp>
 
 #include <mutex>
@@ -128,8 +128,8 @@ bool oneshot_ready(std::uint64_t k) {
   return sum == k * (k - 1) / 2;
 }
 
-// Each makes a channel for its next value, leaves the sender to the other one, and sends through the one that was left
-// to it. The last one is not waited for.
+// Each makes a channel for its next value, passes the sender to the other fiber, and sends through the sender that it
+// got. It does not wait for the last value.
 bool oneshot_handover(std::uint64_t k) {
   std::optional<fibers::promise<std::uint64_t>> left[2];
   std::uint64_t sum = 0;

@@ -1,10 +1,10 @@
-// Boost.Fiber on the threads of ../boost_fiber_team.hpp, of which the lab's own is one. With one worker stacks are
-// those of pooled_fixedsize_stack, whose pool is for one thread; with several, and where they could not all be kept in
-// use at once, of the default kind. A new fiber runs at once where it ends at once (launch::dispatch), else it is
-// posted.
+// Boost.Fiber on the threads of ../boost_fiber_team.hpp; one of them is the lab's own. With one worker the stacks are
+// from pooled_fixedsize_stack, which has a pool for one thread. With several workers, and if not all stacks could be in
+// use at once, the stacks are of the default kind. A new fiber that ends at once runs at once (launch::dispatch), any
+// other one is posted.
 //
-// The lab's thread is another one where it is to be outside (post_outside, wake, idle): there the workers are threads
-// that sleep when there is nothing to do, each with a fiber that takes jobs from one buffered_channel.
+// If the lab's thread must be outside (post_outside, wake, idle), it is a further thread. There the workers are threads
+// that sleep when they have no work, each with a fiber that takes jobs from one buffered_channel.
 #include "fiber_team.hpp"
 #include "scheduler/scheduler.hpp"
 

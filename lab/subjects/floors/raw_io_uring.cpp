@@ -1,10 +1,10 @@
-// The other floor of the page `net`: an io_uring. One operation accepts all connections, one for each connection reads
-// all of its bytes into buffers that the kernel takes from a ring (both "multishot"), and what there is to be written
-// is submitted by the call that waits for more. Each thread has a listener and a ring of its own. udp is not here.
+// The other floor of the page `net`: an io_uring. One operation accepts all connections, and one per connection reads
+// all of its bytes into buffers that the kernel takes from a ring (both "multishot"). The call that waits for
+// completions also submits the writes. Each thread has a listener and a ring of its own. udp is not here.
 //
-// A connection writes one thing at a time: so many responses, or the bytes of one buffer, which goes back to the ring
-// after that. What comes meanwhile stands in line. If all buffers are taken, a connection's read ends, and begins
-// again when a buffer has come back.
+// A connection has one write at a time: a number of responses, or the bytes of one buffer, which returns to the ring
+// after the write. Bytes that arrive meanwhile are queued. If all buffers are in use, a connection's read ends, and
+// begins again when a buffer has been returned.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -123,7 +123,7 @@ class server {
     }
   }
 
-  // With MSG_WAITALL the kernel goes on after a write for which there was no room.
+  // With MSG_WAITALL the kernel continues a write for which there was no space.
   void submit_write(connection& of, std::string_view bytes) {
     io_uring_sqe& entry = ring_.next(IORING_OP_SEND, of.fd, reinterpret_cast<std::uintptr_t>(&of) | writing);
     entry.addr = reinterpret_cast<std::uintptr_t>(bytes.data());

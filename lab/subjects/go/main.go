@@ -1,11 +1,12 @@
-// Goroutines under GOMAXPROCS=1, called as `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. Here is the
-// workload switch, the others are in wait.go, managed.go, collector.go, tasks.go and manager.go, and those with a sixth argument, on one processor
-// or more, in scheduler.go and primitives.go; the phases are those that ../../harness/harness.hpp describes. Stacks grow by themselves, so the stack size has no effect.
+// Goroutines under GOMAXPROCS=1, called as `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. This file has
+// the workload switch. wait.go, managed.go, collector.go, tasks.go and manager.go have the others; scheduler.go and
+// primitives.go have the workloads with a sixth argument, on one processor or more. The phases are the phases of
+// ../../harness/harness.hpp. Stacks grow by themselves, so the stack size has no effect.
 //
-// Creation is the go statement: the goroutine is ready and has not run. One that creates for 10 ms is preempted for all
-// that it created, so the statements are timed a hundred at a time, and those start in between, which is not timed.
-// A goroutine ends by itself and nobody destroys it, so there is no phase between finish and destroy: destroy is the
-// time from the signal to stop to the last one's end.
+// Creation is the go statement: the goroutine is ready and has not run. A goroutine that creates others for 10 ms is
+// preempted, and they run. So the statements are timed a hundred at a time, and the new goroutines start in between,
+// which is not timed. A goroutine ends by itself and is not destroyed, so there is no phase between finish and destroy:
+// destroy is the time from the signal to stop to the end of the last one.
 //
 //	go-yield    runtime.Gosched: the goroutine leaves for the scheduler (one switch), which enters the next one (the
 //	            other), so one Gosched is one round trip of the table
@@ -73,7 +74,7 @@ func residentBytes() float64 {
 	return 0
 }
 
-// Reading the clock costs as much as creating one goroutine: what the next reading took is subtracted.
+// Reading the clock costs as much as creating one goroutine, so the time of the next reading is subtracted.
 func timed(f func()) float64 {
 	begin := time.Now()
 	f()
@@ -187,17 +188,18 @@ func measureLife(r request, create func() float64, start func(), rounds func() f
 	r.emit("lifetime", "ns", median(lives))
 }
 
-// The goroutines of go-yield run by themselves, roughly in turn; number 0 keeps the time. The scheduler favours the head
-// of its global queue now and then, so some get ahead: a repetition is divided by the activations that all lines show.
-// Each goes on to the same limit, where goroutines wait for the end on a channel, as they wait for the rounds to begin.
+// The goroutines of go-yield run by themselves, roughly in turn; number 0 measures the time. The scheduler sometimes
+// favours the head of its global queue, so some goroutines run more often: the time of a repetition is divided by the
+// activations that all lines show. Each continues to the same limit, where it waits on a channel for the end, as it
+// waits for the beginning of the rounds.
 // (One thread runs them all, but the runtime may preempt it anywhere; hence the atomics. Loading one is a plain load.)
 type yieldPage struct {
 	lines      []line
 	limit      atomic.Uint64
 	arrived    atomic.Int64
-	all        chan bool // the last one to arrive says so
-	begin, end chan bool // closed: all go on
-	turning    bool      // they do not come to their end yet
+	all        chan bool // sent by the last goroutine that arrives
+	begin, end chan bool // closed: all continue
+	turning    bool      // they do not end yet
 	measuring  bool
 	budget     time.Duration
 	values     []float64
@@ -245,7 +247,7 @@ func (p *yieldPage) activations() (total, highest uint64) {
 	return
 }
 
-// k turns of goroutine 0: how long they took, and how many activations of all goroutines they were
+// k turns of goroutine 0: their nanoseconds, and the activations of all goroutines meanwhile
 func (p *yieldPage) some(mine *line, k int) (ns, activations float64) {
 	before, _ := p.activations()
 	begin := time.Now()
@@ -294,7 +296,7 @@ func (p *yieldPage) rounds() float64 {
 	return median(p.values)
 }
 
-// All go on until each has been entered that often.
+// All continue until each has been entered `limit` times.
 func (p *yieldPage) turns(limit uint64) {
 	p.limit.Store(limit)
 	p.turning = true

@@ -1,12 +1,13 @@
-// The page `manager` in Go; ../../harness/manager/manager.hpp says what its workloads are. Nothing here has ids, so they are
-// what a server would have: a map under a mutex.
+// The page `manager` in Go; ../../harness/manager/manager.hpp defines its workloads. Goroutines have no ids, so the ids
+// are as in a server: a map under a mutex.
 //
 //	go-statement     nothing else: no id
 //	go-registry      an id leads to a context.CancelFunc and, once there is a deadline, to a time.AfterFunc that calls
-//	                 it; a reply's to a channel of one place. A group is a context, from which its members' come
+//	                 it; the id of a reply leads to a channel of one place. A group is a context, the parent of its
+//	                 members' contexts
 //	go-waiting       the goroutines of go-registry, where deadlines pass (deadlines.go)
-//	go-timers        time.AfterFunc: nobody waits, a function counts
-//	go-with-timeout  context.WithTimeout: nobody waits
+//	go-timers        time.AfterFunc: no goroutine waits, a function counts
+//	go-with-timeout  context.WithTimeout: no goroutine waits
 //	go-one-context   all wait for one context
 package main
 

@@ -1,13 +1,13 @@
 // The page `scheduler` in Go: `go-subject go-workers <workload> <workers> <stack bytes> <budget ms> <count>`, on as many
-// processors (GOMAXPROCS) as there are workers; ../../harness/scheduler/scheduler.hpp says what its workloads are. Those of the
-// page `primitives` begin here, too, and are in primitives.go.
+// processors (GOMAXPROCS) as there are workers; ../../harness/scheduler/scheduler.hpp defines its workloads. The workloads
+// of the page `primitives` begin here, too, and are in primitives.go.
 //
 //	spawn_join    a goroutine and a channel of its own
-//	post_outside  the main goroutine, locked to its thread, says go; it is one of those that take turns
+//	post_outside  the main goroutine, locked to its thread, executes the go statements; it takes turns with the others
 //	ping_pong     two unbuffered channels
 //	timer_cancel  time.AfterFunc and Stop
 //	timer_expire  a goroutine that receives from time.After
-//	wake          as post_outside; with one processor nothing sleeps, so there is no such figure
+//	wake          as post_outside; with one processor nothing sleeps, so there is no figure
 package main
 
 import (
@@ -81,7 +81,7 @@ func medianOfSome(budget time.Duration, round func() float64) float64 {
 	return median(values)
 }
 
-// The time from when all have arrived to when all have left.
+// The time from the arrival of all until all have left.
 type gate struct {
 	arriving, staying atomic.Int64
 	open              atomic.Bool
@@ -118,7 +118,7 @@ func (g *gate) wait() float64 {
 	return float64(g.end.Sub(g.begin))
 }
 
-// `body(k)` in as many goroutines, from when all of them run until all have ended.
+// `body(k)` in a number of goroutines: the time from the moment at which all run until all have ended.
 func together(count, k int, body func(k int)) float64 {
 	g := newGate(count)
 	for i := 0; i < count; i++ {
@@ -254,7 +254,7 @@ func processorTime() float64 {
 	return float64(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// How much processor time it takes the second time, when the goroutines are there.
+// The processor time of the second round, when the goroutines exist.
 func timerExpire(r load) {
 	each := time.Duration(r.count) * time.Microsecond
 	round := func() {

@@ -1,8 +1,8 @@
-// The page `wait` in Go: `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. ../../harness/wait.hpp says what one
-// unit of a workload is; in Go it is made of
+// The page `wait` in Go: `go-subject <system> <workload> <n> <stack bytes> <budget ms>`. ../../harness/wait.hpp defines one
+// unit of a workload; in Go it consists of
 //
-//	mutex      sync.Mutex. Who unlocks it may take it again before the one that was woken gets it. So in mutex_handover
-//	           each holder calls runtime.Gosched while it holds the mutex, and again after.
+//	mutex      sync.Mutex. A goroutine that unlocks it may lock it again before the woken waiter gets it. So in
+//	           mutex_handover each holder calls runtime.Gosched while it holds the mutex, and again after.
 //	event      an unbuffered channel. Go has no event.
 //	oneshot    a channel of capacity 1, made for one value
 //	semaphore  a channel of capacity 1, the language's idiom
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Does k units, k being even, and returns whether all went as intended.
+// Does k units, with an even k, and returns whether all results were right.
 type units func(k int) bool
 
 var waitBatches = map[string]map[string]units{
@@ -95,8 +95,8 @@ func mutexFree(k int) bool {
 	return counter == k
 }
 
-// Every 61st time the scheduler looks at its global queue first, where the holder stands after Gosched: then the mutex
-// stays where it was. It also preempts. Hence not all are expected.
+// Every 61st time the scheduler looks at its global queue first. The holder is in this queue after Gosched, so it keeps
+// the mutex then. The scheduler also preempts. Hence not all handovers are expected.
 func mutexHandover(k int) bool {
 	var m sync.Mutex
 	last, handed := -1, 0
@@ -168,7 +168,7 @@ func oneshotReady(k int) bool {
 	return sum == k*(k-1)/2
 }
 
-// Each makes a channel for its next value, leaves it to the other one, and sends on the one that was left to it.
+// Each makes a channel for its next value, passes it to the other goroutine, and sends on the channel that it got.
 func oneshotHandover(k int) bool {
 	var left [2]chan int
 	received := 0

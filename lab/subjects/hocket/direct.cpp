@@ -1,7 +1,7 @@
-// hocket's machine switch on stacks of its pool, each straight to the next: what ucontext_direct.cpp and
-// boost_context_direct.cpp do. The last one goes to the first, or to the owner when the rounds are done.
+// hocket's machine switch on stacks of its pool, each coroutine directly to the next, as in ucontext_direct.cpp and
+// boost_context_direct.cpp. The last coroutine switches to the first, or to the owner after the last round.
 //
-// Who goes on is told the record of the one that came to it. In a ring that is always the one before.
+// A resumed coroutine gets the record of the coroutine that switched to it. In a ring that is always the previous one.
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/stack/stack_pool.hpp>
 
@@ -40,7 +40,7 @@ class ring {
     start s = *static_cast<start*>(argument);
     s.self->body(s.i, *s.mine, from);
   }
-  // Has a genuine call, which is what the in_caller form of the switch asks for.
+  // Has a genuine call, as the in_caller form of the switch requires.
   [[gnu::always_inline]] void body(std::size_t i, lab::line& mine, void* from) {
     put_back(i, from);
     while (!mine.stop) {
@@ -64,7 +64,7 @@ class ring {
   std::size_t n_;
   std::size_t left_ = 0;
   void* owner_ = nullptr;
-  void** before_first_ = nullptr;  // whose record number 0 is told next
+  void** before_first_ = nullptr;  // where the record for number 0 is stored
   hocket::stack_pool pool_;
   lab::slots<hocket::stack_ref> stacks_;
   lab::slots<void*> records_;

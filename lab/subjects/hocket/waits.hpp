@@ -1,7 +1,7 @@
 #pragma once
 // The page `wait` for hocket's two kinds; the page `primitives` has some of it, too. An event is an auto_reset_event.
-// Who unlocks a mutex or releases a permit hands it to the one that waits; a yield by the first holder lets the other
-// one wait in the beginning.
+// An unlock of a mutex and a release of a permit hand it to the waiter. The first holder yields, so that the other
+// coroutine waits at the beginning.
 #include <hocket/coro/oneshot.hpp>
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/mutex.hpp>
@@ -30,7 +30,7 @@ constexpr std::chrono::hours an_hour{1};
 inline bool mutex_free(std::uint64_t k) {
   primitives::mutex m;
   std::uint64_t counter = 0;
-  alone([&]() -> coroutine {  // what it captures is in locals, as the floors have it in arguments
+  alone([&]() -> coroutine {  // its captures are locals, as the floors have arguments
     primitives::mutex& wanted = m;
     std::uint64_t& locked = counter;
     for (std::uint64_t left = k; left; --left) {
@@ -155,8 +155,8 @@ inline bool oneshot_ready(std::uint64_t k) {
   return sum == k * (k - 1) / 2;
 }
 
-// Each makes a channel for its next value, leaves the sender to the other one, and sends through the one that was left
-// to it. The last one is not waited for.
+// Each makes a channel for its next value, passes the sender to the other one, and sends through the sender that it
+// got. It does not wait for the last value.
 inline bool oneshot_handover(std::uint64_t k) {
   sender left[2];
   std::uint64_t sum = 0;

@@ -12,16 +12,16 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The page `manager` in Java, called as {@code Subject <system> <workload> <n> <stack bytes> <budget ms>};
- * ../../harness/manager/manager.hpp says what its workloads are. Java has nothing that knows threads by a number.
+ * ../../harness/manager/manager.hpp defines its workloads. Java has no table of threads by number.
  *
  *   java-start       virtual threads on one carrier, and no id: RegisteredThreads
  *   java-registry    the same with an id each (Registry): RegisteredThreads
  *   java-waiting     the threads of java-registry, which wait for their deadlines
- *   java-scheduled   deadlines: a ScheduledThreadPoolExecutor of one thread; nobody waits, a Runnable counts
+ *   java-scheduled   deadlines: a ScheduledThreadPoolExecutor of one thread; no thread waits, a Runnable counts
  *   java-interrupts  a group: virtual threads on one carrier that are parked, and interrupted one by one
  *
- * Processor time is that of all threads of the process, and so of the collector and the compiler. Before anything is
- * measured the same was done for some budgets; before deadlines and groups in full once, too.
+ * Processor time is the time of all threads of the process, with the collector and the compiler. Before each
+ * measurement the same work was done for some budgets; for deadlines and groups also once in full.
  */
 final class Deadlines {
     private static final double WARM_UP = 8; // budgets
@@ -46,7 +46,7 @@ final class Deadlines {
         return half + (inTurn ? i * 500L : spread(i, half));
     }
 
-    /** Its processor time, that of making the threads not included. */
+    /** Its processor time, without the creation of the threads. */
     private double expireRegistered(boolean inTurn) throws InterruptedException, IOException {
         Registry registry = new Registry();
         long[] ids = registry.fill(n);
@@ -195,6 +195,6 @@ final class Deadlines {
             problem[0].printStackTrace();
         }
         System.out.flush();
-        Runtime.getRuntime().halt(problem[0] == null ? 0 : 1); // what waits is not worth the time to wake it
+        Runtime.getRuntime().halt(problem[0] == null ? 0 : 1); // waking the waiting threads would take too long
     }
 }

@@ -10,12 +10,12 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The page `scheduler` in Java, called as {@code Subject <system> <workload> <workers> <stack bytes> <budget ms> <count>};
- * ../../harness/scheduler/scheduler.hpp says what its workloads are. There are as many carriers as workers. Timers has
- * those of the page; the other systems are those of Primitives.
+ * ../../harness/scheduler/scheduler.hpp defines its workloads. There are as many carriers as workers. Timers has
+ * the timers of the page, Primitives the other systems.
  *
- * Those that yield wait for one another in a latch, since who yields while it waits may starve who has not begun (see
- * Subject); so the first ones begin before the last is let go. What is timed is a quarter of the budget or
- * more, so that this matters little.
+ * Threads that yield first wait for one another in a latch: a thread that yields while it waits may starve threads that
+ * have not begun (see Subject). So the first threads begin before the last is released. The measured time is a quarter of
+ * the budget or more, so this matters little.
  */
 final class Scheduler {
     private static final double WARM_UP = 8; // budgets
@@ -261,7 +261,7 @@ final class Scheduler {
         }
     }
 
-    /** What is posted from outside is so by the main thread, which else leaves all to a virtual one. */
+    /** The main thread posts the jobs from outside; for other workloads a virtual thread does all the work. */
     private static boolean isOutside(String[] arguments) {
         return List.of("post_outside", "wake", "idle", "sleeping").contains(arguments[1]);
     }
@@ -301,6 +301,6 @@ final class Scheduler {
             problem[0].printStackTrace();
         }
         System.out.flush();
-        Runtime.getRuntime().halt(problem[0] == null ? 0 : 1); // what sleeps is not worth the time to wake it
+        Runtime.getRuntime().halt(problem[0] == null ? 0 : 1); // waking the sleeping threads would take too long
     }
 }

@@ -9,20 +9,20 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Virtual threads on one carrier, called as {@code Subject <system> <workload> <n> <stack bytes> <budget ms>}; the
- * phases are those that ../../harness/harness.hpp describes. Run with -Djdk.virtualThreadScheduler.parallelism=1 and
+ * phases are the phases of ../../harness/harness.hpp. Run with -Djdk.virtualThreadScheduler.parallelism=1 and
  * maxPoolSize=1. Stacks are copied to the heap and grow by themselves, so the stack size has no effect.
  *
- * Creation makes a virtual thread and starts it: it is in the carrier's queue, and none runs before all are there.
- * A virtual thread ends by itself and nobody destroys it, so there is no phase between finish and destroy: destroy is
- * the time from the signal to stop to the last one's end.
+ * Creation makes a virtual thread and starts it: it is in the carrier's queue, and none runs before all are created.
+ * A virtual thread ends by itself and is not destroyed, so there is no phase between finish and destroy: destroy is
+ * the time from the signal to stop to the end of the last one.
  *
- * Thread.yield leaves for the carrier (one switch), which enters the next virtual thread (the other), so one yield is
- * one round trip of the table. The virtual threads run by themselves, roughly in turn; number 0 keeps the time, and a
- * repetition is divided by the activations that all lines show. Each goes on to the same limit.
+ * Thread.yield switches to the carrier (one switch), which enters the next virtual thread (the other), so one yield is
+ * one round trip of the table. The virtual threads run by themselves, roughly in turn. Number 0 measures the time, and
+ * the time of a repetition is divided by the activations that all lines show. Each continues to the same limit.
  *
- * Between the phases the virtual threads are parked. They must not yield while they wait: a carrier whose own queue is
- * never empty does not look at the pool's submissions, so two that yield to each other starve all others. (JDK 25 puts
- * one that yields into the carrier's queue if that is not empty, and into the submissions otherwise.)
+ * Between the phases the virtual threads are parked. They must not yield while they wait: if a carrier's own queue is
+ * never empty, it does not look at the pool's submissions, so two threads that yield to each other starve all others.
+ * (JDK 25 puts a yielding thread into the carrier's queue if this queue is not empty, otherwise into the submissions.)
  *
  * Before the first phase the same code runs on other virtual threads, so that the compiler of the virtual machine has
  * done its work. The driver is a virtual thread itself: otherwise each phase would measure how the operating system
@@ -115,7 +115,7 @@ public final class Subject {
         limit = highest + 1;
     }
 
-    /** k turns of number 0: how many nanoseconds they took, and how many activations of all threads they were. */
+    /** k turns of number 0: their nanoseconds, and the activations of all threads meanwhile. */
     private double[] turns(int k) {
         long before = activations();
         long begin = System.nanoTime();
@@ -190,7 +190,7 @@ public final class Subject {
         return ns;
     }
 
-    /** All phases; prints when it is told a system's name, warms the virtual machine up otherwise. */
+    /** All phases; prints the results under a system's name, or without a name warms the virtual machine up. */
     private void run(String system) throws Exception {
         double before = system == null ? 0 : resident();
         double create = create();
@@ -268,7 +268,7 @@ public final class Subject {
         } while (System.nanoTime() < until);
     }
 
-    /** Warms up without making more garbage than it must: what the heap has grown to is part of the figure. */
+    /** Warms up with as little garbage as possible, because the size of the heap is part of the figure. */
     private static void warmUpSmall(int n, double budget) throws Exception {
         Subject subject = new Subject(n, budget);
         for (int i = 0; i < 4; i++) {
@@ -296,7 +296,7 @@ public final class Subject {
         }
     }
 
-    /** With a sixth argument, Scheduler is meant; the page `manager` is in Deadlines, what collectors do in Collector. */
+    /** A sixth argument selects Scheduler; Deadlines has the page `manager`, Collector the work of collectors. */
     public static void main(String[] arguments) throws Exception {
         if (arguments.length == 6) {
             Scheduler.run(arguments);

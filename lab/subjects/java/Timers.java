@@ -11,8 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Timers of the page `scheduler`, and what a process takes whose virtual threads sleep. A timer that is taken back is a
- * task of a ScheduledThreadPoolExecutor of one thread, whose queue it leaves at once; what sleeps is in Thread.sleep.
+ * Timers of the page `scheduler`, and the memory of a process with sleeping virtual threads. A cancelled timer is a
+ * task of a ScheduledThreadPoolExecutor of one thread; a cancel removes it from the queue at once. Sleeping threads are
+ * in Thread.sleep.
  */
 final class Timers {
     private static final long MILLION = 1_000_000;
@@ -118,7 +119,7 @@ final class Timers {
         return took / rounds / count / WAITS_THAT_EXPIRE;
     }
 
-    /** Of the threads that there are now, in nanoseconds. */
+    /** Of all present threads, in nanoseconds. */
     private static double runTime() throws IOException {
         double sum = 0;
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc/self/task"))) {

@@ -1,10 +1,10 @@
 // The page `primitives` with threads of the operating system, on as many cores as there are workers: std::mutex,
-// std::condition_variable. A semaphore is the one of POSIX, since that of libstdc++ 12 makes a system call when a
-// permit comes back after the last was taken, even if nobody waits; an event is such a semaphore, too. C++ has no
+// std::condition_variable. The semaphore is POSIX's: after the last permit was taken, the semaphore of libstdc++ 12
+// makes a system call at a release even without waiters. An event is a POSIX semaphore, too. C++ has no
 // channel: here it is a ring behind a mutex, with a condition for either side, and the smallest holds one value (so in
-// channel_rendezvous). A broadcast is such a ring, too. There is no wait for one of several.
+// channel_rendezvous). A broadcast is a ring, too. There is no wait for one of several events.
 //
-// The threads of a batch are those of the one before: they sleep in between.
+// All batches use the same threads, which sleep in between.
 #include <optional>
 #include <shared_mutex>
 
@@ -128,7 +128,7 @@ class channel {
     return value;
   }
 
-  // How many there were, of which at most so many have been taken; none when it is closed.
+  // Takes up to `at_most` values. Returns their number; 0 if the channel is closed and empty.
   std::size_t receive_some(std::uint64_t* to, std::size_t at_most) {
     std::unique_lock held{mutex_};
     has_value_.wait(held, [this] { return written_ != read_ || closed_; });
@@ -167,7 +167,7 @@ bool channel_same(const load&, std::uint64_t k) {
   return sum == lab::sum_of_values(0, k);
 }
 
-// `receive(channel&)` gives the sum of all until it is closed. The last one that sends closes.
+// `receive(channel&)` returns the sum of all values until the channel is closed. The last sender closes it.
 template <class Receive>
 bool many(std::size_t each, std::size_t capacity, std::uint64_t k, Receive receive) {
   channel c{capacity};

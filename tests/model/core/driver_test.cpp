@@ -1,6 +1,6 @@
-// An owner that sleeps in a driver (core/thread/seam/driver.hpp), under every schedule: what others post and what
-// comes from outside is seen, whichever of the two ends the sleep, and nobody touches the inbox or the driver after the
-// owner knows all.
+// An owner that sleeps in a driver (core/thread/seam/driver.hpp), under every schedule: the owner sees all posts of
+// other threads and all events from outside, whichever ends the sleep, and no thread touches the inbox or the driver
+// after the owner has seen all.
 #include <hocket/core/thread/seam/driver.hpp>
 #include <hocket/core/thread/seam/inbox.hpp>
 
@@ -30,7 +30,7 @@ constexpr time_point never = time_point::max(), later = time_point{};
 
 enum class mistake { none, forgets, hides_a_wake };
 
-// The system tells once of what comes from outside (an edge), by a word that it shares with the wakes.
+// The system reports an event from outside once (an edge), by a word that it shares with the wakes.
 template <mistake Wrong>
 class device final : public driver {
  public:
@@ -110,7 +110,7 @@ struct work : runnable {
   var<int> payload{0, "payload"};
 };
 
-// One posts, one event comes. The owner is polled when its schedule says so, and by it alone.
+// One post and one event. The owner polls the driver when its schedule says so, and only the owner does.
 template <mistake Wrong>
 auto post_and_event(time_point until) {
   return [=](execution& run) {
@@ -142,7 +142,7 @@ auto post_and_event(time_point until) {
 
 enum class adopts { in_a_turn, after_the_announcement };
 
-// The owner has slept on its futex, or is about to, when it gets its driver; two posts and an event come, at any time.
+// The owner has slept on its futex, or is about to, when it gets its driver; two posts and an event arrive at any time.
 template <adopts When>
 auto adopted_while_running(time_point until) {
   return [=](execution& run) {
@@ -159,7 +159,7 @@ auto adopted_while_running(time_point until) {
         if (taken + at->io.polled == 3) break;
         if (When == adopts::after_the_announcement && taken != 0 && !at->slot.current()) {
           if (!at->in.begin_sleep()) continue;
-          static_cast<void>(at->io.is_answered());  // the others may come in between
+          static_cast<void>(at->io.is_answered());  // the others may run in between
           at->adopt();
           if (!at->io.park(until)) at->in.end_sleep();
         } else {

@@ -1,5 +1,5 @@
-// Two selects that meet while each can be ended by somebody else: both are granted or none, and who meets the claim
-// that is reserved for a moment is not told that it lost when in the end nobody won.
+// Two selects that meet while each can be ended by another party: both are granted or none. A party that finds the
+// claim reserved for a moment does not lose if in the end no party wins.
 #include <hocket/core/wait/detail/claim.hpp>
 
 #include "verdict.hpp"
@@ -29,7 +29,7 @@ struct two_claims {
 
 bool won(settlement how) { return how != settlement::lost; }
 
-// One party grants both, one cancels the second claim, one grants the first. Exactly one of those two who want the
+// One party grants both, one cancels the second claim, one grants the first. Exactly one of the two granters of the
 // first gets it, whatever happens to the second.
 void a_meeting_beside_a_grant(execution& run) {
   two_claims w;
@@ -70,8 +70,8 @@ void a_ring_of_meetings(execution& run) {
   require(granted == 2);
 }
 
-// The registrar of each still registers while the other side finds it: `early` and `won` are told apart in one word, so
-// exactly one of winner and registrar lets the registrations go.
+// The registrar of each still registers while the other side finds it: one word distinguishes `early` and `won`, so
+// exactly one of winner and registrar releases the registrations.
 void a_meeting_beside_both_commits(execution& run) {
   claim claims[2];
   var<int> registrations[2];

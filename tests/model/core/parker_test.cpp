@@ -16,8 +16,8 @@ using hocket::primitive::atomic;
 using hocket_test::kept;
 namespace model = hocket::model;
 
-// Two wakers, each with something to tell, and a sleeper that is free to go when it knows both. `told` is relaxed, so
-// that what it tells arrives by the wake or not at all.
+// Two wakers, each with a message, and a sleeper that may leave when it has both. `told` is relaxed, so
+// a message arrives by the wake or not at all.
 template <class Parker, bool Timed>
 void two_wake_one(execution& run) {
   kept<Parker> bed;

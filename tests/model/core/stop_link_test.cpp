@@ -1,5 +1,5 @@
-// Links between stop sources under every schedule: a request reaches what is linked, whenever it is linked; and a link
-// that is destroyed meanwhile leaves nobody behind who goes on to the child.
+// Links between stop sources under every schedule: a request reaches every linked source, whenever it is linked. After
+// the destruction of a link no thread still touches the child.
 #include <hocket/core/context/seam/stop_link.hpp>
 
 #include "core/kept.hpp"
@@ -108,7 +108,7 @@ void cancelled_then_killed(execution& run) {
   run.join();
 }
 
-// Three sources, one below the other. The middle one and the last die from below while a request comes from above.
+// Three sources, one below the other. The last and the middle one are destroyed while a request arrives from above.
 void a_chain(execution& run) {
   stop_source top;
   kept<stop_source> middle, last;
@@ -128,7 +128,7 @@ void a_chain(execution& run) {
   run.join();
 }
 
-// Both ends of a chain are asked; who comes second at the child finds it told.
+// Both ends of a chain are requested; the second request finds the child already stopped.
 void from_both_ends(execution& run) {
   stop_source parent, child;
   {
@@ -140,7 +140,7 @@ void from_both_ends(execution& run) {
   require(child.requested() == stop_level::cancel);
 }
 
-// Without counting who has borrowed it: it leaves when nobody can find it any more, which is too early.
+// Does not count its borrowers: it leaves when no thread can find it any more, which is too early.
 class hasty_link : stop_node {
  public:
   hasty_link(stop_source& parent, stop_source& child) noexcept : parent_(parent), child_(child) {

@@ -1,5 +1,5 @@
-// A stop source under every schedule: each attached node is fired once or taken back, never both, and a node whose
-// owner has it back is not touched any more. The first node stands in the slot of the source's word, others in its
+// A stop source under every schedule: each attached node is fired once or detached, never both, and a detached
+// node is not touched any more. The first node is in the slot of the source's word, the others are in its
 // lists.
 #include <hocket/core/stop.hpp>
 
@@ -45,7 +45,7 @@ struct mortal : stop_node {
   }
 };
 
-// An operation that somebody may stop. One that ends by itself takes its node back.
+// An operation that may be stopped. If it ends by itself, it detaches its node.
 template <class Source>
 void operate(Source& stop, bool ends_by_itself) {
   kept<mortal> node;
@@ -56,7 +56,7 @@ void operate(Source& stop, bool ends_by_itself) {
   node.free();
 }
 
-// One that only a kill ends.
+// An operation that only a kill ends.
 void operate_shielded(stop_source& stop, bool ends_by_itself) {
   kept<mortal> node;
   stop_level refused = stop.attach(*node, min_stop_level::kill);
@@ -99,7 +99,7 @@ void cancelled_and_killed(execution& run) {
   require(accepted <= 1);
 }
 
-// Shielded from the cancellation, in the slot or in the list, beside one that is not; reached by the kill.
+// A shielded node in the slot or in the list, beside an unshielded one: a cancel does not reach it, a kill does.
 void a_shield(execution& run, bool ends_by_itself) {
   stop_source stop;
   run.thread("shielded", [&] { operate_shielded(stop, ends_by_itself); });
@@ -131,7 +131,7 @@ void again_and_again(execution& run) {
   stop.free();
 }
 
-// Who pops a node sees what its owner wrote to it before attaching.
+// The thread that pops a node sees the writes of its owner before the attach.
 void a_node_publishes(execution& run) {
   stop_source stop;
   mortal node;
@@ -143,7 +143,7 @@ void a_node_publishes(execution& run) {
   run.join();
 }
 
-// What led to a request is visible to whoever learns of it from attach() or requested().
+// Writes before a request are visible to a thread that sees the request by attach() or requested().
 void a_request_publishes(execution& run) {
   stop_source stop;
   var<int> reason{0, "reason"};
@@ -173,7 +173,7 @@ void asked_by_attach(execution& run) {
   run.join();
 }
 
-// The orderings in stop.cpp whose weakening `body` does not notice.
+// The orderings in stop.cpp that can be weakened without a failure of `body`.
 template <class Body>
 std::string unneeded_in_stop(Body body) {
   auto all = model::unneeded_orderings({.preemptions = 3, .stale_reads = 2}, body);

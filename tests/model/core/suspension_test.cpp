@@ -35,8 +35,8 @@ void granted_or_killed_or_late(execution& run) {
   t.free();
 }
 
-// Who grants takes the alarm back: at home before all else, and is alone then, or it has rung, and both let go;
-// elsewhere after the claim is decided.
+// The granter cancels the alarm. At home it does so first: then it is alone, or the alarm has fired, and both release.
+// Elsewhere it does so after the claim is decided.
 template <bool AtHome>
 void granted_in_time(execution& run) {
   kept<whole_wait<permit_source>> t(true);
@@ -267,7 +267,7 @@ TEST_CASE("a source that does not offer a lost permit to the next loses it") {
 }
 
 TEST_CASE("a source that claims to have detached what it has popped frees the wait too early") {
-  // Who is posted by the loser's hold that was counted twice, or freed under it: whichever is met first.
+  // The waiter is posted by the loser's hold, which was counted twice, or is freed under it: the first fault is found.
   auto result = model::explore(bounds, granted_or_killed<detaches_what_was_popped>);
   INFO(result.text());
   CHECK(result.found());

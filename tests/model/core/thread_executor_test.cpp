@@ -59,8 +59,9 @@ struct timed_wait {
 
 constexpr time_point over{}, far = time_point::max() - hocket::duration(1);
 
-// A thread waits for a permit with a deadline, which by the machine's clock is over (so the alarm fires as soon as it
-// is looked at) or never comes (but the sleep may end, as if it had). Executor and wait are gone as soon as it returns.
+// A thread waits for a permit with a deadline. By the machine's clock the deadline has passed (so the alarm fires when
+// it is checked) or never passes (but the sleep may end, as if it had). Executor and wait are destroyed when it
+// returns.
 auto granted_beside_the_deadline(time_point deadline) {
   return [=](execution& run) {
     permit_source source;
@@ -105,8 +106,8 @@ TEST_CASE("a thread executor loses nothing that is posted, and is free when all 
 }
 
 // Two are needed for a reason that the checker cannot see, because its modification order is its execution order: the
-// marker is released and acquired so that signal_ = 0 of one sleep comes before signal_ = 1 of the next (the S test of
-// the literature; an ARM may let the thread's store pass its compare-exchange).
+// marker is released and acquired so that signal_ = 0 of one sleep is before signal_ = 1 of the next (the S test of
+// the literature; on ARM the thread's store may pass its compare-exchange).
 TEST_CASE("every ordering of a thread executor is needed, but for two that order stores only") {
   auto unneeded = model::unneeded_orderings({.preemptions = 2, .stale_reads = 1}, two_post_one_takes);
   INFO(unneeded);

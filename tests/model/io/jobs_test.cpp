@@ -130,6 +130,75 @@ class connection : readiness_job {
   model::var<int> message_{0, "message"};  // of the party that stops it
 };
 
+// How a coroutine tells a connection that it has given it back.
+enum class giving_back : std::uint8_t {
+  by_reason,  // of its notify()
+  by_flag,    // set before its notify()
+};
+
+// A connection that a coroutine has. It ends when it is back.
+template <giving_back How>
+class lent_connection : readiness_job {
+ public:
+  lent_connection(queue_of_one& home, listing& list) : readiness_job(home, &lent_connection::run_job), list_(list) {
+    open(*this);
+  }
+
+  using readiness_job::notify;
+  // By the coroutine, last.
+  void give_back() {
+    result_ = 1;
+    if (How == giving_back::by_flag) is_back_.store(true, std::memory_order_release);
+    notify(job_reason::returned);
+  }
+
+  bool is_over = false;
+
+ private:
+  static bool run_job(repeating_job& self) noexcept {
+    auto& own = static_cast<lent_connection&>(self);
+    return !own.run(own.take_reasons());
+  }
+  bool run(std::uint32_t reasons) {
+    const bool is_flagged = How == giving_back::by_flag && is_back_.load(std::memory_order_acquire);
+    if (is_flagged || (reasons & job_reason::returned) != 0) is_lent_ = false;
+    if (is_lent_) return false;
+    require(result_ == 1, "the connection does not see what the coroutine has written");
+    {
+      const locked guard(list_.mutex);
+      list_.has_entry = false;
+    }
+    return is_over = !is_posted();
+  }
+
+  listing& list_;
+  bool is_lent_ = true;
+  hocket::primitive::atomic<bool> is_back_{false};
+  model::var<int> result_{0, "result"};
+};
+
+// The list stops a connection while its coroutine gives it back.
+template <giving_back How>
+void is_stopped_while_lent(execution& run) {
+  queue_of_one home;
+  model_object<listing> list;
+  model_object<lent_connection<How>> peer(home, *list);
+  run.thread("connection", [&] {
+    home.enter();
+    while (!peer->is_over) home.run();
+    home.expect_sane();
+    peer.free();
+  });
+  run.thread("coroutine", [&] { peer->give_back(); });
+  run.thread("list", [&] {
+    const locked guard(list->mutex);
+    if (list->has_entry) peer->notify(job_reason::stopped);
+  });
+  run.join();
+  home.expect_no_post();
+  list.free();
+}
+
 // The thread of a connection, to its end.
 void serve(queue_of_one& home, model_object<connection>& peer) {
   home.enter();
@@ -287,6 +356,15 @@ TEST_CASE("a connection that forgets a party which has taken its job is found ou
 
 TEST_CASE("a connection that forgets a post which is under way is found out") {
   CHECK(model::explore(bounds, &is_stopped<ending::without_run, 1>).kind != model::bug::none);
+}
+
+TEST_CASE(
+    "a connection that is stopped while a coroutine gives it back ends once, and no party touches it afterwards") {
+  ::verdict::none(bounds, &is_stopped_while_lent<giving_back::by_reason>);
+}
+
+TEST_CASE("a coroutine that gives back by a flag before its notify is found out") {
+  CHECK(model::explore(bounds, &is_stopped_while_lent<giving_back::by_flag>).kind != model::bug::none);
 }
 
 TEST_CASE("closing runs a linked job, which finds the descriptor closed") {

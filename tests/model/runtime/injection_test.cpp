@@ -23,7 +23,7 @@ struct work : runnable {
   var<int> taken{0, "taken"};
 };
 
-// A take, in which whatever comes is whole. Gives the last one.
+// Takes a batch and checks that each item is whole. Returns the last one.
 template <class Injection>
 runnable* take(Injection& line) {
   runnable* last = nullptr;
@@ -45,11 +45,11 @@ void expect_each_taken_once(work (&items)[Count]) {
 struct ordered_injection : injection {
   static constexpr bool keeps_order = true;
 };
-struct shared_injection : injection {  // by several, who come in any order
+struct shared_injection : injection {  // by several threads, in any order
   static constexpr bool keeps_order = false;
 };
 
-// The mistake: what comes between the look and the store is lost.
+// The mistake: an item that arrives between the load and the store is lost.
 class hasty_injection {
  public:
   static constexpr bool keeps_order = false;

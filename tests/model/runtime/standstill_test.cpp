@@ -1,5 +1,5 @@
-// A standstill under every schedule: whoever asked reads what a worker wrote, and changes it, without a race; the
-// worker goes on afterwards; and one that came too late for one phase is not taken to stand for the next.
+// A standstill under every schedule: the requester reads and changes a worker's data without a race; the worker
+// continues afterwards; and a worker that was too late for one phase does not count as stopped in the next.
 #include <hocket/core/thread/seam/inbox.hpp>
 
 #include "runtime/standstill.hpp"
@@ -52,8 +52,8 @@ void asked_by_two(execution& run) {
   require(t.state % 100 == 1);
 }
 
-// A worker that falls asleep: the nudge may come after its halt(), and is used up by the take() that follows. So it
-// looks once more before it sleeps.
+// A worker that falls asleep: the nudge may arrive after its halt(), and the next take() uses it up. So the worker
+// checks once more before it sleeps.
 template <bool looks>
 void asked_before_it_sleeps(execution& run) {
   standstill still;

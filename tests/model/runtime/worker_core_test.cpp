@@ -85,7 +85,7 @@ class pool_under_test final : public executor, public detail::pool_core {
   }
   void offer() noexcept override { wake_one(); }  // as if it were late
 
-  // What is posted to it, by whichever thread.
+  // Posts to this worker, from any thread.
   void bring(std::size_t i) {
     jobs[i]->payload = 1;
     hocket::detail::post(*jobs[i]);
@@ -119,7 +119,7 @@ class pool_under_test final : public executor, public detail::pool_core {
 
 test_worker::test_worker(pool_under_test& pool) noexcept : worker_core(pool, inbox_, ready_), pool_(pool) {}
 
-// `comes_back`: from the first run of jobs that it has found; else somebody must come for what is brought later.
+// `comes_back`: the worker returns from the first run of jobs that it has found; else another must take later jobs.
 void test_worker::work(bool comes_back) {
   while (!pool_.over()) {
     static_cast<void>(inbox_.take());

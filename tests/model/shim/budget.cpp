@@ -1,5 +1,5 @@
-// Under the model nobody spends the budget (core/wait/seam/budget.hpp), so that an execution can be repeated: nobody
-// pauses.
+// Under the model no operation spends the budget (core/wait/seam/budget.hpp), so no operation pauses, and an execution
+// can be repeated.
 #include <hocket/core/wait/seam/budget.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {

@@ -2,14 +2,14 @@
 // lock-free. Threads enter and remove slabs under no common lock (each depot has its own), and a signal handler
 // searches at any moment.
 //
-// What the table promises, and so what these tests ask:
+// The promises of the table, which these tests check:
 //
-//   a slab that a thread knows      is found by that thread, whatever others enter and remove meanwhile
-//   a slab that another one enters  is found whole, or not at all
-//   an entry                        belongs to one slab at a time
-//   a chunk that a thread appends   is whole for those who come to it, and is appended by one thread
+//   a slab that a thread knows        is found by this thread, whatever others enter and remove meanwhile
+//   a slab that another thread enters is found whole, or not at all
+//   an entry                          belongs to one slab at a time
+//   a chunk that a thread appends     is whole for each reader, and is appended by one thread
 //
-// A chunk has one entry here, so each slab but the first needs another one.
+// A chunk has one entry here, so each slab but the first needs another chunk.
 //
 // Not asked: a search that meets a slab as it is unmapped. The header allows that for a handler that ends the process.
 #include <hocket/stack/seam/fault.hpp>

@@ -1,11 +1,11 @@
 // The depot of stacks under every schedule, with its slabs and its pools: the library's own sources, over a system
-// whose pages the checker sees (system_memory.hpp).
+// with pages that the checker sees (system_memory.hpp).
 //
-// One mutex guards a depot, and each atomic beside it is a number or a hint. So these tests ask which steps belong
-// together under the mutex, and what the steps outside of it may meet:
+// One mutex guards a depot, and each atomic beside it is a number or a hint. So these tests check which steps belong
+// together under the mutex, and which states the steps outside of it may find:
 //
 //   a stack       has one owner at a time, and the owner sees the end of the previous one
-//   a waiter      is served by a release, a higher limit, or a pool whose thread goes to sleep
+//   a waiter      is served by a release, a higher limit, or a pool when its thread goes to sleep
 //   a withdrawal  and a service of one waiter exclude each other
 //   the system    drops no page of a lent stack, and unmaps no slab of a lent stack
 //
@@ -173,8 +173,9 @@ void limit_is_raised(execution& run) {
   t.check();
 }
 
-// The pool's thread may not see yet that somebody waits, and keep the stack. It looks again before it sleeps, which
-// here is after the waiter got in line. (A pool whose thread was asleep before keeps its stacks for a period of decay.)
+// The pool's thread may not yet see the waiter, and keep the stack. It checks again before it sleeps, which
+// here is after the waiter was queued. (If the thread of a pool slept before, the pool keeps its stacks for a period of
+// decay.)
 void waited_for_beside_a_pool(execution& run) {
   depot_under_test t(1);
   sleeper self;

@@ -1,5 +1,5 @@
-// The barrier under every schedule: nobody goes on before all have come, who see what each did before; one of each
-// phase comes last; and a wait that is cancelled has either passed, or taken its arrival back.
+// The barrier under every schedule: no party passes before all have arrived, and all see the earlier writes of each;
+// one party of each phase is the last; and a cancelled wait has either passed, or withdrawn its arrival.
 #include <hocket/sync/barrier.hpp>
 
 #include "sync/barrier.cpp"  // for strengths that are broken on purpose
@@ -38,7 +38,7 @@ struct meeting {
   hocket::primitive::atomic<int> left{static_cast<int>(parties), "left"};
 };
 
-// Each sees in each phase that all have come; the one who returns last frees the barrier.
+// Each sees in each phase that all have arrived; the last party that returns frees the barrier.
 template <class Strength, std::size_t parties, int phases>
 void meet_and_free(execution& run) {
   kept<meeting<Strength, parties>> shared;
@@ -62,7 +62,8 @@ void meet_and_free(execution& run) {
   run.join();
 }
 
-// Two parties, two phases. In the first one a wait is cancelled; if it says so, it comes again. So both are in step.
+// Two parties, two phases. In the first one a wait is cancelled; if it fails, the party arrives again. So both are in
+// step.
 template <class Strength, bool listens>
 void cancelled_beside_the_last(execution& run) {
   kept<meeting<Strength, 2>> shared;

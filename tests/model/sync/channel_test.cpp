@@ -1,6 +1,6 @@
-// The channel under every schedule: an item is with its sender, in the channel or with one receiver; whoever can go on
-// does, beside a cancel and a close, too; two selects meet or do not; and who receives sees what was done before the
-// send.
+// The channel under every schedule: an item is with its sender, in the channel or with one receiver; an operation that
+// can complete does so, beside a cancel and a close, too; two selects meet or do not; and a receiver sees the writes
+// before the send.
 #include <hocket/sync/channel.hpp>
 #include <hocket/sync/select.hpp>
 
@@ -21,7 +21,7 @@ using hocket_test::wait_at;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
-// What can be in one place only. The checker sees who looks at it.
+// An item that can be in one place only. The checker sees each access to it.
 class parcel {
  public:
   explicit parcel(int n) noexcept : n_(n) {}
@@ -63,7 +63,7 @@ void two_through(execution& run) {
   c.free();
 }
 
-// A send that waits is cancelled while somebody receives.
+// A waiting send is cancelled at the same time as a receive.
 template <class Strength, std::size_t places>
 void sender_cancelled(execution& run) {
   kept<basic_channel<Strength, parcel>> c(places);
@@ -106,7 +106,7 @@ void receiver_comes_beside_a_cancel(execution& run) {
   stop.free();
 }
 
-// A receiver that waits is cancelled while somebody sends.
+// A waiting receive is cancelled at the same time as a send.
 template <class Strength>
 void receiver_cancelled(execution& run) {
   kept<basic_channel<Strength, parcel>> c(0u);
@@ -191,7 +191,7 @@ void selects_meet(execution& run) {
   waits.free();
 }
 
-// A select with both ends of a channel, and one more who sends.
+// A select with both ends of a channel, and another sender.
 template <class Strength>
 void both_ends(execution& run) {
   kept<basic_channel<Strength, int>> c(0u);

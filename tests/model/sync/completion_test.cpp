@@ -1,5 +1,5 @@
-// The completion under every schedule: one of two who complete it is the first, everybody who waits sees what that one
-// made, and may destroy the completion; a new round begins when the old one is over.
+// The completion under every schedule: one of two completers is the first, every waiter sees the writes of this one,
+// and may destroy the completion; a new round begins after the old one has ended.
 #include <hocket/sync/completion.hpp>
 
 #include "sync/event.cpp"  // for strengths that are broken on purpose
@@ -65,7 +65,7 @@ void wait_and_free(execution& run) {
   stop.free();
 }
 
-// Who is woken looks on one thread; another begins the next round when it has been seen.
+// The woken waiter reads on one thread; another thread begins the next round afterwards.
 struct looks {
   var<int>* looked;
   void on_resume(auto&) { *looked = 1; }
@@ -88,7 +88,7 @@ void seen_and_reset(execution& run) {
   answer.free();
 }
 
-// A round that is given up, beside one who completes it after all: the next round is not his.
+// A round is abandoned while a completer completes it late: this completer does not complete the next round.
 template <class Strength>
 void late_beside_reset(execution& run) {
   kept<completion<Strength, watched>> answer;
@@ -132,7 +132,7 @@ void completed_after_reset(execution& run) {
   answer.free();
 }
 
-// A completer that is dropped, beside one who completes.
+// A completer is dropped at the same time as another one completes.
 void abandoned(execution& run) {
   kept<completion<strength::shared, watched>> answer;
   kept<completion<strength::shared, watched>::completer> done(answer->make_completer());

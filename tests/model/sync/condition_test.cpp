@@ -1,5 +1,5 @@
-// The condition under every schedule: nobody misses a notification, none is lost with somebody who is cancelled, and
-// the mutex is held whenever a wait for the condition is over.
+// The condition under every schedule: no waiter misses a notification, none is lost with a cancelled waiter, and
+// the mutex is held after each wait for the condition.
 #include <hocket/sync/condition.hpp>
 
 #include "sync/waits.hpp"
@@ -46,8 +46,8 @@ void look_and_wait(execution& run) {
   shared.free();
 }
 
-// Two wait. The first is cancelled while one is notified: one of them is told so in any case, and each has the mutex
-// when its wait is over.
+// Two wait. The first is cancelled at the same time as a notify_one(): one of them is notified in any case, and each
+// has the mutex after its wait.
 template <class Strength>
 void cancelled_beside_a_notify(execution& run) {
   kept<guarded<Strength>> shared;
@@ -78,8 +78,8 @@ void cancelled_beside_a_notify(execution& run) {
   stop.free();
 }
 
-// Two wait, one of whom may be cancelled, while one is notified and all are: as many are told as notifications were
-// accepted, and nobody waits on who was not cancelled.
+// Two wait, and one of them may be cancelled, at the same time as notify_one() and notify_all(): the number of notified
+// waiters is the number of accepted notifications, and no waiter that was not cancelled still waits.
 template <bool cancels>
 void all_beside_one(execution& run) {
   kept<guarded<strength::shared>> shared;
@@ -113,7 +113,7 @@ void all_beside_one(execution& run) {
 
 // --- the mistakes
 
-// A lock and a condition whose waits give the lock up first, and get in line then.
+// A lock and a condition with waits that release the lock first, and queue afterwards.
 struct bare_lock final : hocket::detail::baton<strength::shared> {
   bare_lock() : baton(free) {}
   using baton::begin;

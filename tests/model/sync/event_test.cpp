@@ -1,5 +1,5 @@
-// The event under every schedule: nobody who waits is left behind by set(), neither beside a cancel nor by a reset; who
-// is let through sees what was made, and may destroy the event.
+// The event under every schedule: set() wakes every waiter, also beside a cancel or a reset; a woken waiter sees the
+// writes before the set(), and may destroy the event.
 #include <hocket/sync/event.hpp>
 
 #include "sync/event.cpp"  // for strengths that are broken on purpose
@@ -26,7 +26,7 @@ struct made_here {
   var<int> thing{0, "thing"};
 };
 
-// The one who waits frees the event as soon as it is let through. `cancels`: a first wait is cancelled at the same
+// The waiter frees the event as soon as it is woken. `cancels`: a first wait is cancelled at the same
 // time, and a second one, which may not have to suspend, follows.
 template <class Strength, bool cancels>
 void wait_and_free(execution& run) {
@@ -68,7 +68,7 @@ void reset_and_look(execution& run) {
   made.free();
 }
 
-// Two wait, and are cancelled while the event is set: the line is found empty. Whoever is let through frees it.
+// Two wait, and are cancelled while the event is set, which finds the queue empty. The waiter that passes frees it.
 template <class Strength>
 void wait_and_free_after_two(execution& run) {
   kept<made_here<Strength>> shared;
@@ -93,7 +93,7 @@ void wait_and_free_after_two(execution& run) {
   stop.free();
 }
 
-// Two come, and the second may take the first along, while the event is set.
+// Two begin to wait, and the second may move the first to the queue, while the event is set.
 void two_come(execution& run) {
   kept<hocket::event> event;
   place places[2];
@@ -103,7 +103,7 @@ void two_come(execution& run) {
   event.free();
 }
 
-// A second one comes, who takes the first along from the word into the line, while the event is set and the first is
+// A second waiter moves the first from the word into the queue, while the event is set and the first is
 // cancelled.
 template <class Strength>
 void second_beside_a_cancel(execution& run) {
@@ -123,7 +123,7 @@ void second_beside_a_cancel(execution& run) {
   stop.free();
 }
 
-// All who waited before the set() go on, though the event is reset at once, and though one of them is cancelled.
+// All earlier waiters continue after the set(), although the event is reset at once, and one of them is cancelled.
 void set_and_reset_beside_a_cancel(execution& run) {
   kept<hocket::event> event;
   kept<stop_source> stop;

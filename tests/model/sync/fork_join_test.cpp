@@ -1,6 +1,6 @@
-// fork_join under every schedule: each child runs once, on its owner or on a thief, and the parent goes on once, after
-// all of them, with what they left. Children run as calls; one of them leaves, by a wait or by a failure. And the split
-// join counter with a weaker order, which must fail.
+// fork_join under every schedule: each child runs once, on its owner or on a thief, and the parent continues once,
+// after all of them, and sees their writes. Children run as calls; one of them leaves, by a wait or by a failure. And
+// the split join counter with a weaker order, which must fail.
 #include <hocket/coro/fork_join.hpp>
 
 #include "verdict.hpp"
@@ -15,7 +15,7 @@ using hocket::model::execution;
 using hocket::model::require;
 using hocket::model::var;
 
-// A parent that goes on wherever its children end.
+// A parent that continues on the thread on which its children end.
 struct migratable_root {
   struct promise_type : detail::migratable_header {
     migratable_root get_return_object() noexcept { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }

@@ -1,5 +1,5 @@
-// The latch under every schedule: whoever is let through sees what was done before every count, nobody is left behind,
-// and the one who waits may destroy it.
+// The latch under every schedule: a waiter that passes sees the writes before every count, every waiter passes,
+// and the waiter may destroy the latch.
 #include <hocket/sync/latch.hpp>
 
 #include "sync/event.cpp"  // for strengths that are broken on purpose
@@ -26,7 +26,7 @@ struct made_here {
   var<int> made[2];
 };
 
-// Two make something and count; the one who waits frees the latch.
+// Two threads write and count; the waiter frees the latch.
 template <class Strength>
 void wait_and_free(execution& run) {
   kept<made_here<Strength>> shared;

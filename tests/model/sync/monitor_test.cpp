@@ -1,6 +1,6 @@
-// The monitor under every schedule: one owner at a time, who knows himself and nobody else, on whatever thread he goes
-// on; and who is in it again after a wait, as often as before, however that ended. All orderings of the monitor's own
-// are relaxed; those of its baton are looked at in mutex_test.cpp.
+// The monitor under every schedule: one owner at a time, which recognises only itself, on any thread on which it
+// continues. After a wait the owner holds the monitor again, as often as before, however the wait ended. All orderings
+// of the monitor itself are relaxed; mutex_test.cpp checks the orderings of its baton.
 #include <hocket/sync/monitor.hpp>
 
 #include "sync/baton.cpp"           // for strengths that are broken on purpose
@@ -44,7 +44,7 @@ struct guarded {
   }
 };
 
-// One comes in twice, one after the other, beside another one; who comes last frees it.
+// One enters twice in a row, beside another one; the last one frees the monitor.
 template <class Strength>
 void enter_and_free(execution& run) {
   kept<guarded<Strength>> shared;
@@ -89,8 +89,8 @@ void look_and_wait(execution& run) {
   shared.free();
 }
 
-// A wait that was begun on one thread is over on another one, beside somebody who comes in to notify; a cancel comes
-// between, perhaps.
+// A wait begins on one thread and ends on another one, while a third party enters to notify. There may be a cancel in
+// between.
 template <class Strength, bool cancels>
 void go_on_elsewhere(execution& run) {
   kept<guarded<Strength>> shared;
@@ -131,7 +131,7 @@ struct with_word : strength::shared {
   }
 };
 
-// Who leaves does not take his name away.
+// The leaving owner does not clear its name.
 template <class T>
 struct named_word : hocket::primitive::atomic<T> {
   using hocket::primitive::atomic<T>::atomic;
@@ -140,7 +140,7 @@ struct named_word : hocket::primitive::atomic<T> {
   }
 };
 
-// Who leaves takes his name away when he has given the monitor up: the word of the baton sees to that.
+// The leaving owner clears its name after it has released the monitor: the word of the baton does so.
 struct late_name : hocket::primitive::atomic<const void*> {
   explicit late_name(const void* value) : atomic(value) { waiting = nullptr; }
   void store(const void* value, std::memory_order how) {
@@ -164,7 +164,7 @@ struct late_word<const void*> : late_name {
   using late_name::late_name;
 };
 
-// Who goes on after a wait does not say that it is him: the name that was there first does not come back.
+// The owner does not store its name again after a wait.
 template <class T>
 struct anonymous_word : hocket::primitive::atomic<T> {
   using hocket::primitive::atomic<T>::atomic;

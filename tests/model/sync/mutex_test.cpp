@@ -1,5 +1,6 @@
-// The mutex and the auto-reset event under every schedule: one holder at a time, who sees what the last one did; no
-// waiter is forgotten when others are cancelled; and nobody touches the mutex after its last holder has destroyed it.
+// The mutex and the auto-reset event under every schedule: one holder at a time, which sees the writes of the last one;
+// no waiter is forgotten when others are cancelled; and no thread touches the mutex after its last holder has destroyed
+// it.
 #include <hocket/sync/auto_reset_event.hpp>
 #include <hocket/sync/mutex.hpp>
 
@@ -21,7 +22,7 @@ using ::verdict::unneeded_in;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
-// Two threads count under a mutex; the one that comes last frees it.
+// Two threads count under a mutex; the last one frees it.
 template <class Strength>
 struct counting {
   hocket::basic_mutex<Strength> mutex;
@@ -68,7 +69,7 @@ void lock_twice_and_free(execution& run) {
   stop.free();
 }
 
-// The mutex is unlocked while the only one who waits for it is cancelled: it goes to that one, or is free.
+// The mutex is unlocked while its only waiter is cancelled: the waiter gets it, or it is free.
 void unlocked_beside_a_cancel(execution& run) {
   kept<hocket::mutex> mutex;
   kept<stop_source> stop;
@@ -89,7 +90,7 @@ void unlocked_beside_a_cancel(execution& run) {
   stop.free();
 }
 
-// The first of two who wait is cancelled while the mutex is unlocked: the second gets it in any case.
+// The first of two waiters is cancelled while the mutex is unlocked: the second gets it in any case.
 template <class Strength>
 void cancelled_before_another(execution& run) {
   kept<hocket::basic_mutex<Strength>> mutex;
@@ -110,7 +111,7 @@ void cancelled_before_another(execution& run) {
   stop.free();
 }
 
-// Two wait, and are cancelled while the mutex is unlocked: the line is found empty. Whoever gets it then frees it.
+// Two wait, and are cancelled while the mutex is unlocked, which finds the queue empty. The next holder frees it.
 template <class Strength>
 void lock_and_free_after_two(execution& run) {
   kept<counting<Strength>> shared;
@@ -137,7 +138,7 @@ void lock_and_free_after_two(execution& run) {
   stop.free();
 }
 
-// A second one comes, who takes the first along from the word into the line, while the mutex is unlocked and the first
+// A second waiter moves the first from the word into the queue, while the mutex is unlocked and the first
 // is cancelled.
 template <class Strength>
 void second_beside_a_cancel(execution& run) {
@@ -179,7 +180,7 @@ void work_for_one(execution& run) {
   made.free();
 }
 
-// Two who waited have left the line. What is made then is seen by whoever finds the event set.
+// Two waiters have left the queue. A thread that finds the event set sees the writes after that.
 template <class Strength>
 void work_after_two_have_left(execution& run) {
   kept<hocket::basic_auto_reset_event<Strength>> made;

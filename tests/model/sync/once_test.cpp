@@ -1,5 +1,5 @@
-// The once under every schedule: the work is done by one at a time, and once; whoever is let through sees it; a turn
-// that fails goes on; and nobody is left behind, beside a cancel, too.
+// The once under every schedule: one caller at a time does the work, and it is done once; each caller that passes sees
+// it; a failed turn goes to the next caller; and every caller passes, beside a cancel, too.
 #include <hocket/sync/once.hpp>
 
 #include "sync/baton.cpp"  // for strengths that are broken on purpose
@@ -48,7 +48,7 @@ void come_and_make(execution& run) {
   shared.free();
 }
 
-// The turn ends, `done` or not, while two come, of whom the first is cancelled.
+// The turn ends, `done` or not, while two begin to wait; the first of them is cancelled.
 template <class Strength, bool done>
 void turn_ends_beside_a_cancel(execution& run) {
   kept<making<Strength>> shared;
@@ -78,7 +78,7 @@ void turn_ends_beside_a_cancel(execution& run) {
   stop.free();
 }
 
-// Two wait already, and a third comes, while the work becomes done.
+// Two wait already, and a third begins to wait, while the work becomes done.
 template <class Strength>
 void done_before_three(execution& run) {
   kept<making<Strength>> shared;
@@ -116,7 +116,7 @@ struct loose : strength::shared {
     return word.load(std::memory_order_relaxed);
   }
 };
-// done() does not say so to those who come.
+// done() does not store the state for later callers.
 template <class T>
 struct silent_word : hocket::primitive::atomic<T> {
   using hocket::primitive::atomic<T>::atomic;

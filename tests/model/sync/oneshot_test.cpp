@@ -1,5 +1,5 @@
-// The oneshot under every schedule: the value arrives, once, though a receive is cancelled; the state is freed, once,
-// by whichever end comes last.
+// The oneshot under every schedule: the value arrives once, although a receive is cancelled; the last of the two
+// ends frees the state, once.
 #include <hocket/coro/oneshot.hpp>
 
 #include "sync/waits.hpp"
@@ -57,7 +57,7 @@ void sent_and_received(execution& run) {
   require(live == 0, "a value was not destroyed, or twice");
 }
 
-// A receive that is cancelled is repeated, without a stop: the value is still there, or still comes.
+// A cancelled receive is repeated, without a stop: the value is still there, or arrives later.
 void cancelled_and_repeated(execution& run) {
   two_ends<int> ends;
   kept<stop_source> stop;

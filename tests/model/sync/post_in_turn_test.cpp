@@ -18,8 +18,8 @@ using hocket_test::one_wait;
 using hocket_test::place;
 namespace model = hocket::model;
 
-// Who selects from both is first in the line of `wanted`, where one permit is free and two are asked for, so that who
-// wants one stands behind. A release of `given` takes the first out of there.
+// A select from both semaphores is first in the queue of `wanted`: it asks for two permits, and one is free. So a
+// waiter for one permit is queued behind it. A release of `given` removes the select from the queue.
 struct two_lines {
   semaphore given{0}, wanted{1};
 
@@ -82,8 +82,8 @@ void each_line_grants_another(execution& run) {
   lines.free();
 }
 
-// A chain: the first one's end serves the second, a select as well, whose end serves the third, who wants nothing but
-// its turn. The second is cancelled meanwhile: its permit stays, and the third is served all the same.
+// A chain: the end of the first serves the second, a select as well. The end of the second serves the third, a plain
+// waiter. The second is cancelled meanwhile: its permit stays, and the third is served all the same.
 void a_chain(execution& run) {
   kept<two_lines> lines;
   kept<semaphore> last(1u);

@@ -1,5 +1,5 @@
-// Broadcast and watch under every schedule: nobody waits beside something that it has not seen; items come whole and in
-// order, and those that do not come are told lost; beside a cancel and a close, too.
+// Broadcast and watch under every schedule: no receiver waits while there is an item that it has not seen; items arrive
+// whole and in order, and missing items are reported as lost; beside a cancel and a close, too.
 #include <hocket/sync/broadcast.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/watch.hpp>
@@ -23,7 +23,7 @@ using hocket_test::wait_at;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
-// The checker sees who looks at it.
+// The checker sees each access to it.
 class note {
  public:
   explicit note(int n) noexcept : n_(n) {}
@@ -39,7 +39,7 @@ class note {
   var<int> n_;
 };
 
-// What one receiver came by until the end.
+// The items of one receiver until the end.
 struct tally {
   int got = 0, lost = 0, last = 0;
 };

@@ -1,5 +1,5 @@
-// The count of a scope (coro/scope.cpp) under every schedule: the join ends when the last child has left, those
-// included that children spawn, and the scope may then be destroyed or used again. And a cancel of another thread,
+// The count of a scope (coro/scope.cpp) under every schedule: the join ends when the last child has left, with the
+// children that children spawn, and the scope may then be destroyed or used again. And a cancel by another thread,
 // which ends the children, and with them the scope. And daemons, which are cancelled when the other children have
 // ended.
 #include <hocket/coro/scope.hpp>
@@ -19,7 +19,7 @@ using hocket_test::wait_at;
 using ::verdict::unneeded_in;
 namespace model = hocket::model;
 
-// A scope whose children are threads: enroll() is the spawn, leave() the end.
+// A scope with threads as its children: enroll() is the spawn, leave() the end.
 struct stage {
   place where;
   kept<scope> all;

@@ -44,7 +44,7 @@ void two_unlocked_beside_a_cancel(execution& run) {
   stop.free();
 }
 
-// Two who select from the same two semaphores in opposite orders, and one permit in each: both get one.
+// Two selects from the same two semaphores in opposite orders, and one permit in each: both get one.
 void two_selects_for_two_permits(execution& run) {
   kept<hocket::semaphore> left(0u), right(0u);
   place places[2];
@@ -68,7 +68,7 @@ void two_selects_for_two_permits(execution& run) {
   right.free();
 }
 
-// A source whose author has got one step wrong, or none.
+// A source with one wrong step, or none.
 enum class mistake { none, does_not_ask, stays_registered };
 
 template <mistake Made>

@@ -1,5 +1,5 @@
-// The semaphore under every schedule: permits are conserved, whoever can be served is, beside a cancel, too, and who
-// gets permits sees what was done before their release.
+// The semaphore under every schedule: permits are conserved, each waiter that can be served is served, beside a cancel,
+// too, and an acquirer sees the writes before the release of its permits.
 #include <hocket/sync/semaphore.hpp>
 
 #include "sync/permit_queue.cpp"  // for strengths that are broken on purpose
@@ -20,7 +20,7 @@ using ::verdict::unneeded_in;
 namespace model = hocket::model;
 namespace strength = hocket::strength;
 
-// One permit, two threads: a mutex, in effect. Who comes last frees the semaphore.
+// One permit, two threads: a mutex, in effect. The last thread frees the semaphore.
 template <class Strength>
 struct counting {
   hocket::basic_semaphore<Strength> permit{1};
@@ -66,7 +66,7 @@ void acquire_twice_and_free(execution& run) {
   stop.free();
 }
 
-// Two releases of one permit each, by different threads, and one who wants two: it sees what both did.
+// Two releases of one permit each, by different threads, and a waiter for two: it sees the writes of both.
 template <class Strength>
 void both_for_one(execution& run) {
   kept<hocket::basic_semaphore<Strength>> permits(0u);
@@ -88,8 +88,8 @@ void both_for_one(execution& run) {
   permits.free();
 }
 
-// The first in line wants two, the second one. The first is cancelled while one permit is released: the second gets it,
-// whatever comes first.
+// The first waiter wants two permits, the second one. The first is cancelled while one permit is released: the second
+// gets it, whichever is first.
 void head_cancelled(execution& run) {
   kept<semaphore> permits(0u);
   kept<stop_source> stop;

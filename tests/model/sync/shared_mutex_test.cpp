@@ -1,5 +1,5 @@
-// The shared mutex under every schedule: a writer is alone, and its work is seen by who comes next; readers in a row do
-// not wait for each other; a writer that is cancelled keeps nobody out; and its last writer may destroy it.
+// The shared mutex under every schedule: a writer is alone, and the next holder sees its writes; readers in a row do
+// not wait for each other; a cancelled writer blocks no other; and the last writer may destroy the mutex.
 #include <hocket/sync/shared_mutex.hpp>
 
 #include "sync/permit_queue.cpp"  // for strengths that are broken on purpose
@@ -27,7 +27,7 @@ struct shared_pair {
   var<int> writers{0, "writers"};
 };
 
-// Two write; the one who comes last frees the mutex.
+// Two write; the last one frees the mutex.
 template <class Strength>
 void write_and_free(execution& run) {
   kept<shared_pair<Strength>> shared;
@@ -66,7 +66,7 @@ void write_and_read(execution& run) {
   shared.free();
 }
 
-// A reader ends while a writer waits, who then frees the mutex; it is cancelled meanwhile, and comes again.
+// A reader ends while a writer waits, which then frees the mutex; the writer is cancelled meanwhile, and locks again.
 template <class Strength>
 void lock_twice_and_free(execution& run) {
   kept<shared_pair<Strength>> shared;

@@ -34,7 +34,7 @@ struct hand_frame : hocket::detail::frame_head, hocket::detail::coroutine_header
   kept<shared_state> state{*this, handle()};
 };
 
-// Where the body runs: whoever is posted here first is the body.
+// The executor of the body: the first posted coroutine is the body.
 class stage_executor final : public hocket::executor {
  public:
   void post_from_outside(hocket::detail::runnable&) noexcept override {
@@ -129,7 +129,7 @@ void dropped_unawaited(execution& run) {
   require(at.frame.freed == 1 && at.on.launches == 0);
 }
 
-// The thread that runs a body leaves when all have left who were spawned by it.
+// The thread that runs a body leaves when all coroutines that the body spawned have left.
 void all_leave(execution& run) {
   struct told final : hocket::executor {
     void post_from_outside(hocket::detail::runnable&) noexcept override { require(one == 1 && other == 1); }

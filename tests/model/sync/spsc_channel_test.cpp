@@ -1,6 +1,6 @@
-// The channel between one sender and one receiver under every schedule: items go through whole and in order, an end
-// that waits is woken, beside a cancel and a close, too, and an item that is sent beside a close is received or comes
-// back.
+// The channel between one sender and one receiver under every schedule: items pass whole and in order, a waiting
+// end is woken, beside a cancel and a close, too, and an item that is sent beside a close is received or
+// returned.
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/spsc_channel.hpp>
 
@@ -66,7 +66,7 @@ void go_through(execution& run) {
   c.free();
 }
 
-// A send that waits is cancelled while somebody receives.
+// A waiting send is cancelled at the same time as a receive.
 template <class Strength>
 void sender_cancelled(execution& run) {
   kept<channel_of<Strength>> c(1u);
@@ -85,7 +85,7 @@ void sender_cancelled(execution& run) {
   stop.free();
 }
 
-// A receive that waits is cancelled while somebody sends; a second one then comes.
+// A waiting receive is cancelled at the same time as a send; a second receive follows.
 template <class Strength>
 void receiver_cancelled(execution& run) {
   kept<channel_of<Strength>> c(1u);
@@ -129,7 +129,7 @@ void closed_beside(execution& run) {
   c.free();
 }
 
-// The same with a batch, of which all or nothing comes back.
+// The same with a batch; all or nothing of it is returned.
 template <class Strength>
 void batch_closed_beside(execution& run) {
   kept<channel_of<Strength>> c(2u);

@@ -1,5 +1,5 @@
-// stopped() under every schedule: who waits for a stop is told of it, whenever it is requested, and a wait that is
-// ended otherwise leaves nothing at the source, which is freed as soon as nobody waits.
+// stopped() under every schedule: a waiter for a stop gets it, whenever it is requested. A wait that
+// ends otherwise leaves nothing at the source, which is freed as soon as no wait is left.
 #include <hocket/sync/event.hpp>
 #include <hocket/sync/select.hpp>
 #include <hocket/sync/stopped.hpp>
@@ -72,7 +72,7 @@ void selected_beside_an_event(execution& run) {
   set.free();
 }
 
-// A watch whose author has got one step wrong.
+// A watch with one wrong step.
 enum class mistake { none, does_not_ask, keeps_the_hold };
 
 template <mistake Made>

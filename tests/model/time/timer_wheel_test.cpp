@@ -53,7 +53,7 @@ class small_loop final : public hocket::executor, public hocket::detail::timer_w
     reminder_link_ = 1;  // as the push to an inbox writes it
     post(reminder);
   }
-  // What came; reclaims if it was asked to. Sleeps if nothing came.
+  // Returns the received words; reclaims on request. Sleeps if there are none.
   std::uint32_t take() {
     std::uint32_t what = 0;
     while ((what = inbox_.exchange(0, std::memory_order_acquire)) == 0) hocket::detail::futex_wait(inbox_, 0);

@@ -1,5 +1,5 @@
-// FAULTS 45: short writes and full buffers. What is written in pieces, with little room, arrives whole: its hash is the
-// hash of what was sent.
+// FAULTS 45: short writes and full buffers. Bytes that are written in pieces, into small buffers, arrive whole: their
+// hash is the hash of the sent bytes.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>

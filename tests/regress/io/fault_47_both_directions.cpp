@@ -1,4 +1,4 @@
-// FAULTS 47: edges of both directions come in one event, while one coroutine reads a stream and another writes it. No
+// FAULTS 47: one event has edges of both directions, while one coroutine reads a stream and another writes it. No
 // edge is lost, whichever of the two is served first.
 #include <hocket/coro/spawn.hpp>
 #include <hocket/runtime/loop.hpp>
@@ -37,7 +37,7 @@ task<std::size_t> write_pieces(stream& to, unsigned seed) {
   co_return sent;
 }
 
-// How many bytes came as they should.
+// Returns the number of bytes that arrived as sent.
 task<std::size_t> read_pieces(stream& from, unsigned seed) {
   std::vector<unsigned char> piece(90'000);
   std::size_t right = 0;

@@ -93,7 +93,7 @@ void reset_in(Place& where, state which, Wait wait) {
   else CHECK(is_gone(told));
   std::array<char, 8> buffer;
   const result<std::size_t> later = sync_wait(tcp.near.read_some(buffer));
-  CHECK((later == std::size_t{0} || is_gone(error_in(later))));  // the error is told once
+  CHECK((later == std::size_t{0} || is_gone(error_in(later))));  // the system reports the error once
   CHECK(is_gone(error_in(sync_wait(tcp.near.write_all("x")))));
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("a connection is reset while both directions wait, and both are told (
     reset(tcp.far);
     const std::error_code read = sync_wait(reader), written = sync_wait(writer);
     CHECK((is_gone(written) || is_gone(read)));
-    CHECK((!read || is_gone(read)));  // the system tells the error to one of the two; to the other the end
+    CHECK((!read || is_gone(read)));  // the system gives the error to one of the two, to the other the end
     CHECK(is_gone(written));
   }
 }

@@ -158,7 +158,7 @@ TEST_CASE("a removal returns when the callbacks on other threads have") {
   });
   while (detail::observed()) std::this_thread::yield();  // until the removal has begun
   CHECK_FALSE(removed);
-  tell_anything();  // no event waits for it, or is told any more
+  tell_anything();  // no event waits for it, or reaches it any more
   held.leave = true;
   held.leave.notify_all();
   telling.join();
@@ -178,7 +178,7 @@ TEST_CASE("a callback may remove its own observer, and install another") {
   changes one(next);
   tell_anything();
   REQUIRE(next != nullptr);
-  const std::size_t before = next->told().size();  // whether the event under way is told to it is open
+  const std::size_t before = next->told().size();  // the event under way may reach it or not
   CHECK(before <= 1);
   tell_anything();
   CHECK(next->told().size() == before + 1);

@@ -1,7 +1,7 @@
-// The smallest primitive that follows the protocol of suspension.hpp: permits, and a list of those who wait for one.
+// The smallest primitive that follows the protocol of suspension.hpp: permits, and a list of waiters for one.
 //
-// It serves the tests of the protocol itself, sequential, under stress and under the model checker; it is the pattern
-// of what every primitive does, without anything that is its own.
+// It serves the tests of the protocol itself, sequential, under stress and under the model checker. It does only the
+// steps that every primitive does.
 #pragma once
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/core/wait/seam/wait_queue.hpp>
@@ -21,7 +21,7 @@ class permit_source : public hocket::primitive::wait_source {
   // Waits for a permit. Gives the wait_end of the wait: `granted` means that the caller has it.
   [[nodiscard]] acquisition acquire() noexcept;
 
-  // Gives a permit to the first waiter whose wait can still be granted, else keeps it.
+  // Gives a permit to the first waiter with a wait that can still be granted, else keeps it.
   virtual void release() noexcept {
     hocket::primitive::grant first;
     {

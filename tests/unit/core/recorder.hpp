@@ -1,4 +1,4 @@
-// An observer that keeps what it was told. Any thread.
+// An observer that records its events. Any thread.
 #pragma once
 #include <hocket/core/observer.hpp>
 
@@ -37,7 +37,7 @@ class recorder final : public hocket::observer {
     std::lock_guard guard(mutex_);
     return events_;
   }
-  // What it was told, in order.
+  // The events, in order.
   std::vector<std::string> told() const {
     return told_if([](const event&) { return true; });
   }

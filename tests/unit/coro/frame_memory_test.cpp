@@ -234,8 +234,8 @@ TEST_CASE("what was not needed for a period is given back, a megabyte at a time"
     CHECK(frame_memory_usage().shared + (1 << 20) >= before);
   }
   CHECK(portions >= 8);
-  // The depot looks at every so many magazines of a size that come, also of those that the thread gives up here. What
-  // it gives up after such a look stays for another period: hence four, where three are usual.
+  // The depot checks its magazines of a size after a number of arrivals, and the thread returns magazines here, too. A
+  // magazine that arrives after this check stays for another period: hence four, where three are usual.
   CHECK(time.now() <= time_point(4s));
   CHECK(frame_memory_usage().held == 0);
   CHECK(frame_memory_usage().shared == 0);

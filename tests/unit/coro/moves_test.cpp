@@ -1,6 +1,6 @@
-// How often a result is moved on its way, with every compiler. g++ before 14 does not construct a named result in the
-// caller's place if its declaration is in an inner block, be it that of an `if constexpr`: such a return is one move
-// more.
+// The number of moves of a result on its way, with every compiler. g++ before 14 does not construct a named result in
+// the caller's place if its declaration is in an inner block, also of an `if constexpr`: then the return takes one more
+// move.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>

@@ -1,4 +1,4 @@
-// Hibernation of raw coroutines: what they keep, what is given back, and what is left alone.
+// Hibernation of raw coroutines: the kept state, the returned memory, and the coroutines that it leaves alone.
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/fiber/call_on_stack.hpp>
 #include <hocket/fiber/coroutine.hpp>

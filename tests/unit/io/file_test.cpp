@@ -1,4 +1,4 @@
-// Files: how they are opened, the pool of their operations, and ends that come in between.
+// Files: how they are opened, the pool of their operations, and early ends.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
@@ -160,7 +160,7 @@ TEST_CASE("an operation that waits for a thread of the pool is cancelled or time
   CHECK(sync_wait(one.read_all()) == "kept");
 }
 
-// A pipe is no file, but its write waits: the bytes that have come show that the operation has begun.
+// A pipe is no file, but its write waits: the first bytes show that the operation has begun.
 TEST_CASE("an operation that has begun is waited for, whatever ends its coroutine, and a cancel leaves its result") {
   for (const bool kill : {false, true}) {
     int ends[2];

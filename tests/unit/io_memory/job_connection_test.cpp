@@ -2,7 +2,7 @@
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/io_memory/memory_network.hpp>
-#include <hocket/net/detail/job_connection.hpp>
+#include <hocket/net/seam/job_connection.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/loop.hpp>
 #include <hocket/time/sleep.hpp>
@@ -33,7 +33,7 @@ class echo final : public job_connection {
 
  private:
   void proceed(std::uint32_t) noexcept override {
-    if (is_late(steady_time())) return end(std::make_error_code(std::errc::timed_out));
+    if (is_late()) return end(std::make_error_code(std::errc::timed_out));
     do {
       if (!write_unsent()) continue;
       if (!read_all()) return;
@@ -43,7 +43,7 @@ class echo final : public job_connection {
   static time_point steady_time() noexcept { return detail::time_here(); }
 
   void wait_for_peer() noexcept {
-    if (!wait_peer_end()) end();
+    if (watch_peer()) end();
   }
 
   // False: it would block.

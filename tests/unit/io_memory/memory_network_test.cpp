@@ -1,4 +1,4 @@
-// A network in memory: time, replay, resets, and who may wait at it.
+// A network in memory: time, replay, resets, and the executors that may wait at it.
 #include <hocket/base/fatal.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -140,7 +140,7 @@ TEST_CASE("a loop that waits for the system, or sleeps by another clock, cannot 
   set_log_handler(before);
 }
 
-// The hours are those of a manual clock: nobody waits for them.
+// The hours are hours of a manual clock, so the test does not wait for them.
 static task<> answer_late(stream peer) {
   char byte = 0;
   static_cast<void>(co_await peer.read_some(std::span(&byte, 1)));

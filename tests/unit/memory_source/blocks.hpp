@@ -1,6 +1,6 @@
 // The memory_source of this program: it knows each block that is allocated and not released, as a collector does.
 //
-// It is set before main(). A release with other numbers than those of the allocation ends the program.
+// It is set before main(). A release with other numbers than the allocation ends the program.
 #pragma once
 #include "support/roots.hpp"
 
@@ -16,7 +16,7 @@ std::size_t holding(const hidden& what);
 // Of one size or more.
 std::size_t larger_than(std::size_t bytes);
 
-// Fails the nth allocation of the calling thread from here (1: the next one), and those behind it: `how_many` in all.
+// Fails the nth allocation of the calling thread from here (1: the next one), and the next ones: `how_many` in all.
 class failing {
  public:
   explicit failing(std::size_t nth, std::size_t how_many = 1) noexcept;

@@ -1,6 +1,6 @@
 // Connections without coroutines on a runtime: several workers, many clients, evictions, and ends at any moment.
 #include <hocket/core/sync_wait.hpp>
-#include <hocket/net/detail/job_connection.hpp>
+#include <hocket/net/seam/job_connection.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/time/within.hpp>

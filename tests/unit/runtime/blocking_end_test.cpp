@@ -20,7 +20,7 @@ using namespace hocket_test;
 
 namespace {
 
-// A source that grants nothing, and that is asked by whoever has ended a wait.
+// A source that grants nothing, and is called by the party that ended a wait.
 class slow_source final : public primitive::wait_source {
  public:
   const char* what() const noexcept override { return "a slow source"; }
@@ -35,7 +35,7 @@ class slow_source final : public primitive::wait_source {
   std::atomic<bool> asked{false}, go{false};
 };
 
-// Waits for a call, and for such a source, which is let go first.
+// Waits for a call, and for a slow_source, which is released first.
 struct call_beside {
   using value_type = void;
   static constexpr std::size_t waiters = 2;

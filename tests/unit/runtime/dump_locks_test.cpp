@@ -1,4 +1,4 @@
-// What a dump says of those who have what a coroutine waits for, beside the holder of a mutex (deadlock_test.cpp): of
+// The holders that a dump names for a waiting coroutine, beside the holder of a mutex (deadlock_test.cpp): of
 // the lock that a condition's wait needs again, of readers, and of permits.
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -35,7 +35,7 @@ task<> lock_and_join(mutex& m, join_handle<void>& other) {
   [[maybe_unused]] auto joined = co_await other.join();
 }
 
-// How `end` ends the wait for the condition: then `waits` needs the mutex of `joins`, who needs the end of `waits`.
+// `end` ends the wait for the condition: then `waits` needs the mutex of `joins`, and `joins` the end of `waits`.
 template <class End>
 bool expect_circle_by_relock(End end) {
   bool told = false;

@@ -45,7 +45,7 @@ inline std::string read_from_start(int fd) {
   return text;
 }
 
-// What was written to a descriptor.
+// The bytes that were written to a descriptor.
 struct memory_file {
   int fd = ::memfd_create("memory_file", MFD_CLOEXEC);
   memory_file() = default;
@@ -80,7 +80,7 @@ struct dump_table {
     }
   }
 
-  // What is told below the table begins so.
+  // Returns whether the line is one of the lines below the table.
   static bool is_below(const std::string& line) {
     return line.rfind("deadlock: ", 0) == 0 || line.rfind("nothing here ", 0) == 0 || line.rfind("nobody ", 0) == 0;
   }

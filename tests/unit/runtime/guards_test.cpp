@@ -1,4 +1,4 @@
-// Whose a guard is: the coroutine's that locked.
+// A guard belongs to the coroutine that locked.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -135,7 +135,7 @@ TEST_CASE("a guard that a coroutine keeps ends with it, however that comes, and 
   }
 }
 
-// The one who wakes it holds a worker, so it has locked on another one, and is woken where that one runs.
+// The waker holds a worker, so the task has locked on another worker, and is woken on the worker of the waker.
 TEST_CASE("a task keeps its guards when it goes on on another worker") {
   mutex m;
   std::atomic<int> moved{0};

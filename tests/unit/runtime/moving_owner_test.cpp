@@ -1,4 +1,4 @@
-// Who owns a monitor is the coroutine, wherever it runs: a task that moves between workers while it is in it.
+// The owner of a monitor is the coroutine, on any worker: a task that moves between workers while it is in the monitor.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -21,15 +21,15 @@ void spin_until(const std::function<bool()>& holds) {
   while (!holds()) std::this_thread::yield();
 }
 
-// A monitor, whose owner waits for something else and for a notification in turn.
+// A monitor with an owner that waits for an event and for a notification in turn.
 struct moving {
   monitor m;
   auto_reset_event go;
-  std::atomic<std::thread::id> home{};  // where the owner went on last
+  std::atomic<std::thread::id> home{};  // the thread on which the owner continued last
   std::atomic<int> come{0}, gone_on{0};
-  std::atomic<int> strangers_in{0};  // who came in although the owner was in it
+  std::atomic<int> strangers_in{0};  // other entries while the owner was in it
 
-  // By the owner, where it goes on. True: it has moved.
+  // Called by the owner after a wait. True: it has moved.
   bool note() {
     const auto here = std::this_thread::get_id();
     const bool moved = home.exchange(here) != here;
@@ -38,12 +38,12 @@ struct moving {
   }
 };
 
-// Two of these come while the owner waits, one to each of two workers. The one where the owner has been holds its
-// worker until the owner goes on; the other one wakes it, so it goes on there.
+// Two of these run while the owner waits, one on each of two workers. The one on the owner's last worker holds this
+// worker until the owner continues; the other one wakes the owner, so it continues there.
 task<> push(moving& what) {
   const int before = what.gone_on;
   const bool notifies = before % 2 == 0;
-  const bool at_home = std::this_thread::get_id() == what.home.load();  // until both have come the owner stays there
+  const bool at_home = std::this_thread::get_id() == what.home.load();  // until both run the owner stays there
   if (!notifies && what.m.try_enter()) ++what.strangers_in;
   ++what.come;
   spin_until([&] { return what.come >= 2 * before; });
@@ -53,7 +53,7 @@ task<> push(moving& what) {
   co_return;
 }
 
-// Enters once more wherever it goes on.
+// Enters once more after each wait.
 task<> own(moving& what, int rounds, int& moved, int& entered) {
   auto in = co_await or_throw(what.m.enter());
   what.note();

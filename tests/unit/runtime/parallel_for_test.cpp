@@ -156,9 +156,9 @@ TEST_CASE("of several exceptions of a body one comes out of the await, and the o
   });
 }
 
-// The range has no end: it is over when another worker has come for its half, however long that takes, and only if all
-// halves stop for the one exception. Workers may change halves at a pause. So an index tells the half: the walk that
-// begins at 0 does not come as far as 2^40.
+// The range has no end: it ends when another worker has taken its half, however long that takes, and only if all
+// halves stop for the one exception. Workers may change halves at a pause. So an index shows the half: the walk that
+// begins at 0 does not reach 2^40.
 TEST_CASE("a worker that has nothing to do takes a half, and an exception there stops the other half") {
   for (const std::size_t workers : {2u, 4u}) {
     CAPTURE(workers);

@@ -202,7 +202,7 @@ TEST_CASE("a worker to which its driver brings more than it can run at once has 
   CHECK((io[0].waiting() == 0 || io[1].waiting() == 0));
   free = true;
   sync_wait(std::move(holder));
-  for (std::size_t i = 0; i < 2; ++i) io[i].returns_with = 4;  // one that came alone would hold its worker
+  for (std::size_t i = 0; i < 2; ++i) io[i].returns_with = 4;  // a single event would hold its worker
   while (!both_sleep(io)) std::this_thread::yield();
   for (const wire& one : lines) one.send();
   for (auto& one : all) sync_wait(std::move(one));
@@ -248,7 +248,7 @@ TEST_CASE("a wait in the driver of one worker is ended from anywhere: cancelled,
     for (auto& one : all) one.cancel();
     for (auto& one : all) CHECK(sync_wait(std::move(one)) == std::errc::operation_canceled);
     begin();
-    for (std::size_t i = 0; i < lines.size(); ++i) {  // at the same time as what it waits for comes
+    for (std::size_t i = 0; i < lines.size(); ++i) {  // at the same time as the event of its wait
       lines[i].send();
       all[i].kill();
     }

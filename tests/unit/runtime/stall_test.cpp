@@ -1,4 +1,4 @@
-// Coroutines that hold their worker are told of.
+// Coroutines that hold their worker are reported.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/fork_join.hpp>
@@ -36,7 +36,7 @@ void note(const stall& of) noexcept {
   ++reports;
 }
 
-// Holds its worker until it is told of.
+// Holds its worker until it is reported.
 task<> hold() {
   while (reports == 0) std::this_thread::yield();
   co_return;
@@ -97,7 +97,7 @@ TEST_CASE("a worker that nothing runs on is not stalled, nor is one whose corout
   sync_wait(std::move(busy));
 }
 
-// It holds its worker while the other one is waited for, and told of, so it is looked at again and again.
+// It holds its worker until the other one is reported, so the detector checks it many times.
 TEST_CASE("one that holds its worker until another is found holding his is told of once") {
   reports = rogues = 0;
   static std::atomic<int> others{0};

@@ -1,5 +1,6 @@
-// The policy of the search for work, step by step on one thread: who may search, who wakes whom, and what is taken of a
-// worker that is stuck. That no wake-up is lost between threads: tests/model/runtime/worker_core_test.cpp.
+// The policy of the search for work, step by step on one thread: which workers may search, which worker wakes which,
+// and the work that is taken from a stuck worker. tests/model/runtime/worker_core_test.cpp shows that no wake-up is
+// lost.
 #include "runtime/worker_core.hpp"
 
 #include <array>

@@ -80,7 +80,7 @@ void required_ends_with_an_error() {
   }
 }
 
-// What is guarded is said, and what is not: the mappings that guards may take are counted.
+// Each stack reports whether it is guarded; the mappings that guards may take are counted.
 void the_seam_counts_mappings() {
   detail::refuse_guard_markers();
   const std::size_t size = 2 * many * detail::page_size();

@@ -238,7 +238,7 @@ TEST_CASE("a pool counts a change when it keeps what no look has seen, and when 
 
 TEST_CASE("a burst is given back when it was not needed for a period, but for what shall be kept") {
   manual_clock time;
-  // More than can have guards where those are not markers.
+  // More than can have guards if the guards are not markers.
   stack_depot depot({.stack_size = 16384, .protection = guard::preferred, .keep = 10, .decay = 1s, .clock = &time});
   stack_pool pool(depot);
   auto stacks = acquire(pool, 20000);
@@ -260,7 +260,7 @@ TEST_CASE("a burst is given back when it was not needed for a period, but for wh
   CHECK(after.warm == 10);
   CHECK(after.dirty == 0);
   CHECK(after.trimmed == 20000 - 10);
-  CHECK(after.slabs == 1);  // those that stay warm are neighbours
+  CHECK(after.slabs == 1);  // the warm stacks are neighbours
   CHECK(after.committed < burst / 100);
   stacks = acquire(pool, 100);
   CHECK(pool.statistics().warm == 10);

@@ -1,5 +1,5 @@
-// What is wrong with broadcasts and watches, and is found; and many items between threads: those that went in are those
-// that came out, those that were told lost, and those that are left.
+// Misuse of broadcasts and watches, which is found; and many items between threads: each sent item was
+// received, was reported as lost, or is left.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/sync/broadcast.hpp>
 #include <hocket/sync/watch.hpp>
@@ -28,7 +28,7 @@ script receive_from(Receiver& from) {
   static_cast<void>(co_await from.receive());
 }
 
-// One receiver, from where it came to where it left.
+// One receiver, from its first item to its last.
 struct tally {
   std::uint64_t got = 0, lost = 0;
   int last = -1;
@@ -134,7 +134,7 @@ TEST_CASE("beside other threads each item of a broadcast is received, told lost,
         const tally all = receive_some(mine, i == 0 ? items / 10 : static_cast<std::uint64_t>(-1));
         CHECK(all.in_order);
         CHECK(all.lost == mine.lost());
-        // One leaves early, and is back with what is left for it.
+        // One leaves early, and returns for its remaining items.
         const tally rest = receive_some(mine, static_cast<std::uint64_t>(-1));
         CHECK(mine.size() == 0);
         CHECK(all.got + rest.got + mine.lost() == static_cast<std::uint64_t>(items));

@@ -25,7 +25,7 @@ using namespace hocket_test;
 
 namespace {
 
-// --- what is waited for. check(): what is conserved, when so many wait and everybody else has run
+// --- the objects of the waits. check(): the conserved quantity, with this number of waiters, after all others have run
 
 struct permits {
   semaphore source{0};
@@ -44,7 +44,7 @@ struct permits {
   }
 };
 
-// Who waits wants two permits, so a grant serves nobody but together with another one.
+// A waiter wants two permits, so only two grants together serve it.
 struct pairs {
   semaphore source{1};
   std::vector<semaphore::permits> kept;
@@ -62,7 +62,7 @@ struct pairs {
   }
 };
 
-// The first who has it gives it on at a grant.
+// At a grant the first holder passes it on.
 struct one_lock {
   mutex source;
   std::vector<mutex::guard> kept;
@@ -81,8 +81,8 @@ struct one_lock {
   }
 };
 
-// The second and the third who wait read, the others write. Whoever has it gives it on at a grant: a writer, or all who
-// read.
+// The second and the third waiter read, the others write. At a grant the holders pass it on: a writer, or all
+// readers.
 struct read_or_written {
   shared_mutex source;
   int come = 0;
@@ -146,7 +146,7 @@ struct bell {
     source.set();
     ++rung;
   }
-  // Two sets with nobody between them are one.
+  // Two sets without a waiter between them count as one.
   void check(int waiting) {
     const bool set = source.try_wait();
     if (set) source.set();

@@ -1,10 +1,10 @@
 // FAULTS 12, 13 and 16 by enumeration: three coroutines wait; then a letter of each word of
 //
 //   G  a grant          C  a cancel of the first      T  the deadline of the second     K  a kill of the third
-//   S  a step           D  the destruction of whoever would run next                    N  one more comes and waits
+//   S  a step           D  the destruction of the coroutine that would run next         N  one more begins to wait
 //
-// happens, in every order of the letters. Whatever the order: each wait ends once; what was granted is had by somebody
-// who returned with it, or is there for the next; and nobody is left waiting for what is there.
+// happens, in every order of the letters. In each order: each wait ends once; each granted object was returned by a
+// wait, or is there for the next; and no coroutine is left waiting for an object that is there.
 #pragma once
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
@@ -51,7 +51,7 @@ class open_queue final : public executor {
     while (step()) {
     }
   }
-  // The one who came last, before all others.
+  // Runs the last one, before all others.
   void step_last() {
     detail::runnable* work = queue_.back();
     queue_.pop_back();
@@ -122,7 +122,7 @@ class scene {
       default: FAIL("no such letter");
     }
   }
-  // Everybody runs; then what is still waiting is cancelled, which shows that it was waiting.
+  // Runs all; then cancels the remaining waits, which shows that they were waiting.
   void end() {
     on_.run();
     source.check(static_cast<int>(std::count_if(all_.begin(), all_.end(), [](auto& one) { return waits(*one); })));

@@ -25,7 +25,7 @@ struct slow_source final : primitive::wait_source {
   void pass_on(primitive::waiter&) noexcept override {}
 };
 
-// Whoever waits so makes the semaphore free: then what stands behind it in a select finds it so.
+// This wait makes the semaphore free: then the next operation of the select finds it free.
 struct release_and_wait {
   using value_type = void;
   slow_source* at;
@@ -52,7 +52,7 @@ script take_some_of_one(semaphore& one, std::size_t n, semaphore& other, std::si
   if (auto got = co_await select(one.acquire(n), other.acquire(m))) ++had;
 }
 
-// Whoever gets the first in line of the one semaphore stands in front of the next one at the other.
+// A waiter that is first in the queue of one semaphore is queued before the next one at the other.
 script take_turn_or_permit(semaphore& turns, semaphore& permits, int& had) {
   auto got = co_await select(turns.acquire(0), permits.acquire());
   if (got && got->index() == 0) ++had;

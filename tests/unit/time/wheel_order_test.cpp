@@ -17,7 +17,7 @@ using namespace hocket_test;
 
 namespace {
 
-// Tells when the wheel has asked: that moves its horizon.
+// Records when the wheel has read it: a read moves the horizon.
 class watched_clock final : public hocket::clock_source {
  public:
   explicit watched_clock(time_point start) : now_(start), horizon_(start) {}
@@ -138,7 +138,7 @@ class trial {
     ++in_turn_;
     if (expected_.begin()->second != &it || it.when > time_.horizon()) ++wrong;
     forget(it);
-    // What a fire attaches is due after this turn, if at all: it need not be told from what was there.
+    // A timer that a fire attaches is due after this turn, if at all: it need not be distinguished from earlier ones.
     if (random_.below(4) == 0) attach_one();
     if (random_.below(8) == 0) detach_one();
   }

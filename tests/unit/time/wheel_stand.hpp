@@ -1,5 +1,5 @@
-// A timer wheel on a stand: a clock that is moved by hand, a home that runs nothing, and timers that note what happened
-// to them. The thread that builds a stand is the owner of its wheel.
+// A timer wheel in a fixture: a manual clock, a home that runs nothing, and timers that record their ends.
+// The thread that makes a `wheel_stand` is the owner of its wheel.
 #pragma once
 #include <hocket/core/executor.hpp>
 #include <hocket/core/thread/seam/current.hpp>

@@ -1,7 +1,8 @@
 """C++ objects by type and address.
 
-gdb's own values do not suffice: if a pointer to a class with virtual functions is followed, gdb searches the dynamic
-class, and prints a complaint if it does not find it: templates of lambdas.
+gdb's own values would be sufficient, but they cause complaints. When gdb follows a pointer to a class with virtual
+functions, it looks for the object's dynamic type, and prints a complaint if it finds none, for example for templates
+instantiated with lambdas. gdb does so for every pointer that it follows.
 """
 import gdb
 
@@ -16,30 +17,36 @@ class Object:
     def __getitem__(self, member):
         found = place_of(self.type, member)
         if found is None:
-            raise gdb.GdbError(f"{self.type} has no {member}: is tools/gdb of this version of hocket?")
+            raise gdb.GdbError(f"{self.type} has no {member}: do tools/gdb and the program have the same version of hocket?")
         return Object(found[0], self.address + found[1])
 
     def word(self):
-        """Its first word: a pointer, a handle's address, an atomic's value, whatever the standard library calls it."""
+        """The first 8 bytes of the object as an unsigned integer: a pointer, a handle's address, an atomic's value.
+
+        Callers mask smaller members. Does not depend on member names of the standard library.
+        """
         return word(self.address)
 
     def target(self):
-        """What a pointer or reference leads to; None for null."""
+        """The object that a pointer or reference leads to; None for null."""
         at = self.word()
         return Object(self.type.target(), at) if at else None
 
     def value(self):
-        """Of a scalar."""
+        """The gdb.Value of a scalar object."""
         return gdb.Value(self.address).cast(self.type.pointer()).dereference()
 
     def text(self):
-        """What a const char* points to."""
+        """The string that a const char* points to; empty for null."""
         at = self.word()
         return gdb.Value(at).cast(self.type).string(errors="replace") if at else ""
 
 
 def place_of(type_, member):
-    """(type, offset) of a member, of a base's, too; None if there is none."""
+    """(type, offset in bytes) of a member of the class or of a base class.
+
+    None if there is none. Unions and anonymous structs are not searched.
+    """
     key = (str(type_), member)
     if key not in known:
         known[key] = search(type_, member) if type_.code == gdb.TYPE_CODE_STRUCT else None

@@ -1,7 +1,7 @@
-// Memory of a request: decoded texts and objects of its handlers, freed at once at its end.
+// Memory of a request: decoded texts and objects of its handlers, freed at once at the end of the request.
 //
-// The arena allocates nothing until the first use, and then blocks of frame memory, which a thread caches. A text
-// larger than a block gets a block of its own.
+// The arena allocates nothing until the first use, and then blocks of frame memory, which a thread caches. If the
+// newest block has no room for an allocation of more than a quarter of a block, the allocation gets a block of its own.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
@@ -21,10 +21,11 @@ class arena {
   arena& operator=(const arena&) = delete;
   ~arena() { clear(); }
 
-  // Memory that is aligned for each type that is not over-aligned. Throws std::bad_alloc.
+  // Returns memory that is aligned for each type that is not over-aligned. Throws std::bad_alloc.
   void* allocate(std::size_t bytes);
   char* allocate_text(std::size_t bytes) { return static_cast<char*>(allocate(bytes)); }
-  // Throws std::bad_alloc, and the exceptions of the constructor. clear() destroys the objects, the last one first.
+  // Constructs an object. clear() destroys the objects, the last one first. Throws std::bad_alloc, and the exceptions
+  // of the constructor.
   template <class T, class... Args>
   T& make(Args&&... args) {
     static_assert(alignof(T) <= alignment, "hocket: an over-aligned object: store it by std::unique_ptr");

@@ -7,11 +7,11 @@
 //     switch (step.state) {...}
 //   }
 //
-// The decoder copies nothing: data are views into the input. It keeps its state between calls, so the input may end
-// anywhere.
+// The decoder copies nothing: data are views into the input. The decoder keeps its state between calls, so the input
+// may end anywhere.
 //
-// Trailers are checked as fields are, and returned as raw text piece by piece. Concatenate the pieces if the trailers
-// are wanted, and read them with read_trailers(). They never become part of the head (RFC 9110, section 6.5.1).
+// Trailers are checked as fields are, and returned as raw text piece by piece. If the trailers are wanted, concatenate
+// the pieces and read the text with read_trailers(). Trailers never become part of the head (RFC 9110, section 6.5.1).
 #pragma once
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/http/detail/field_table.hpp>
@@ -49,7 +49,7 @@ class chunked_decoder {
   explicit chunked_decoder(const chunked_limits& limits = {}) noexcept : limits_(limits) {}
   step decode(std::string_view input) noexcept;
   const refusal& error() const noexcept { return error_; }
-  // The bytes of the present chunk that have not been returned.
+  // The number of bytes of the present chunk that have not been returned.
   std::uint64_t rest_of_chunk() const noexcept { return rest_; }
 
  private:
@@ -80,7 +80,8 @@ class chunked_decoder {
 
   step take_data(std::string_view input, std::size_t begin) noexcept;
   step take_trailers(std::string_view input, std::size_t begin) noexcept;
-  // Each returns false after refuse(); read_extension_byte() also without.
+  // Each returns false if the byte is refused, after refuse(). Only read_extension_byte() does not call refuse(): the
+  // caller does.
   bool read_byte(char c) noexcept;
   bool read_size(char c) noexcept;
   bool read_extension_byte(char c) noexcept;

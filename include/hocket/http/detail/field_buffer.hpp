@@ -25,11 +25,11 @@ class field_buffer {
   void append_lines(std::string_view lines);
   // Appends one line. Throws like append_lines(). The name and the value are valid.
   void append_line(std::string_view name, std::string_view value);
-  // Appends the line and removes all earlier lines with the name. Throws like append_lines(), and changes nothing then.
+  // Appends the line and removes all earlier lines with the name. Throws like append_lines(); then nothing has changed.
   void replace_line(std::string_view name, std::string_view value);
-  // The value of the first line with the name, without regard to case.
+  // The value of the first line with the name. The case of the name does not count, here and in the other functions.
   std::optional<std::string_view> find(std::string_view name) const noexcept;
-  // Removes all lines with the name. True: there was one. The name is no view into the lines.
+  // Removes all lines with the name. Returns whether there was one. The name must be no view into the lines.
   bool remove(std::string_view name) noexcept;
 
  private:

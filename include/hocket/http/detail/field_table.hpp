@@ -1,7 +1,7 @@
 // The fields of a head: positions in its bytes. Used for heads and for trailers.
 //
-// The table owns no bytes. Its positions are relative to the begin of the head, so the bytes may move as long as the
-// table learns the new begin.
+// The table owns no bytes. Its positions are relative to the begin of the head, so the bytes may move: then
+// set_begin() tells the table the new begin.
 #pragma once
 #include <hocket/http/detail/field_names.hpp>
 #include <array>
@@ -17,7 +17,7 @@ struct field_entry {
   std::uint16_t value_distance;  // from the end of the name
   std::uint16_t value_size;
   known_field known;
-  std::uint8_t next;  // the next entry with the same known field; 0: none, because entry 0 is the next one of none
+  std::uint8_t next;  // the next entry with the same known field; 0: none, because entry 0 follows no entry
 };
 static_assert(sizeof(field_entry) == 12);
 
@@ -35,7 +35,7 @@ class field_table {
     const field_entry& entry = entries_[index];
     return {begin_ + entry.name_offset, entry.name_size};
   }
-  // Without white space at its ends.
+  // The value has no white space at its ends.
   std::string_view value(std::size_t index) const noexcept {
     const field_entry& entry = entries_[index];
     return {begin_ + entry.name_offset + entry.name_size + entry.value_distance, entry.value_size};
@@ -48,7 +48,7 @@ class field_table {
   }
   std::size_t find(std::string_view name) const noexcept;
   std::size_t find_next(std::size_t index) const noexcept;
-  // Whether the field, which is there, has more than one line.
+  // Whether a field that is present has more than one line.
   bool is_repeated(known_field field) const noexcept {
     return entries_[first_[static_cast<std::size_t>(field)]].next != 0;
   }

@@ -1,11 +1,11 @@
 // Sends a range of a regular file to a sink.
 //
 // A sink is served by a worker, which must not wait for a disk. So bytes in the system's cache are read at once
-// (preadv2(2) with RWF_NOWAIT), and all others on a thread of the blocking pool, before they are sent: a slow disk
-// delays the connections that need it, and no others.
+// (preadv2(2) with RWF_NOWAIT). All other bytes are read on a thread of the blocking pool before they are sent: a slow
+// disk delays only the connections that need the disk.
 //
-// Errors. The errors of preadv2(2), of blocking() and of the sink; io_error if the file has become shorter than the
-// range. Then a part was sent.
+// Errors. The errors of pread(2), of blocking() and of the sink; io_error if the file has become shorter than the
+// range. After an error a part may have been sent.
 #pragma once
 #include <hocket/base/result.hpp>
 #include <hocket/base/seam/platform/unique_ptr.hpp>
@@ -27,9 +27,10 @@ class file_reader {
   file_reader(int fd, std::uint64_t offset, std::uint64_t size);
 
   bool is_at_end() const noexcept { return rest_ == 0; }
-  // Reads the next block as far as it is in the cache. False: its first byte is not there, call read_blocking().
+  // Reads the part of the next block that is in the cache. False: its first byte is not in the cache, or cannot be
+  // read. Then call read_blocking(), which returns the error.
   bool try_read() noexcept;
-  // Reads the next block on the calling thread, which waits for the disk.
+  // Reads the next block. Blocks the calling thread until the disk has answered.
   result<void> read_blocking() noexcept;
   const_buffer block() const noexcept { return {memory_.get(), filled_}; }
 

@@ -2,15 +2,16 @@
 //
 //   auto server = http::serve(rt, "[::]:8080", {.trusted_proxies = "10.0.0.0/8, ::1"}, std::move(routes));
 //
-// A proxy writes the address of its own peer into the request. Anybody can write such a field, so it counts only if
-// the peer of the connection is trusted. The list is then read from its end: each entry was added by the hop behind it.
-// The first address that is not trusted is the client's. If an entry is no address (unknown, a hidden name, malformed),
-// the reading ends, and the last hop with an address counts.
+// A proxy appends the address of its own peer to a field of the request. Any client can send such a field, so the field
+// counts only if the peer of the connection is trusted. The list is then read from its end, because each hop appends
+// its entry. The first address that is not trusted is the client's. If an entry is no address (unknown, a hidden name,
+// malformed), the reading ends, and the last hop with an address counts. At most 32 entries are read.
 //
 // Without trusted proxies no field is read, and the client is the peer of the connection.
 //
-// Hazard. If the proxies set X-Forwarded-For, and the server read Forwarded, too, then a client could send a Forwarded
-// of its own, because such proxies pass it on. Prevented: a server reads one of the two, by its options.
+// Hazard. If the proxies set X-Forwarded-For, and the server read Forwarded, too, then a client could forge its address
+// by a Forwarded of its own, because such proxies pass Forwarded on. Prevented by serve_options: a server reads one of
+// the two fields.
 //
 // Sources: RFC 7239; X-Forwarded-For as nginx, Apache and haproxy write it.
 #pragma once
@@ -25,14 +26,14 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
-// A set of networks. Read by any number of threads at a time.
+// A set of networks. Any number of threads may read the set at a time.
 class trusted_proxies {
  public:
   trusted_proxies() noexcept = default;  // no peer
 
-  // Members are separated by commas or blanks: an address, a network as "10.0.0.0/8" or "fd00::/8", or "unix" for all
-  // peers of unix sockets. Errors: invalid_argument, also for a network with bits behind its prefix. Throws
-  // std::bad_alloc.
+  // The members are separated by commas or blanks. A member is an address, a network like "10.0.0.0/8" or "fd00::/8",
+  // or "unix" for all peers of unix sockets. Errors: invalid_argument, also for a network with bits behind its prefix.
+  // Throws std::bad_alloc.
   static result<trusted_proxies> parse(std::string_view list);
 
   bool empty() const noexcept { return networks_.empty() && !unix_peers_; }
@@ -53,7 +54,8 @@ class trusted_proxies {
   bool unix_peers_ = false;
 };
 
-// The client of a request, and what it has sent to the first trusted proxy. Empty texts: no trusted peer has said it.
+// The client of a request, and the scheme and host of its request to the first trusted proxy. An empty text: no trusted
+// peer has sent this value.
 struct forwarded_client {
   socket_address address;
   std::string_view scheme{};  // "http" or "https"

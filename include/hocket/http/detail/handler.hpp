@@ -35,9 +35,9 @@ class step : public hocket::detail::from_memory_source {
   step_kind kind() const noexcept { return kind_; }
   bool is_plain() const noexcept { return kind_ == step_kind::plain; }
 
-  // Of a plain step.
+  // For a plain step.
   virtual result<T> call(P... parameters) const = 0;
-  // Of each other step. `this` and the arguments outlive the task.
+  // For a task or a fiber. `this` and the arguments outlive the task.
   virtual task<result<T>> start(P... parameters) const = 0;
 
  private:

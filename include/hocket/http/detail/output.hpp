@@ -1,10 +1,11 @@
 // The bytes of answers that wait to be sent, in memory of frames.
 //
 // The first block has 2 KB, the largest size that frame memory caches. So a connection that answers small requests
-// allocates nothing after its thread has warmed up. A larger answer moves the bytes into a block of twice the size.
+// allocates nothing after its thread has warmed up. A larger answer moves the bytes into a block of at least twice the
+// size.
 // clear() keeps the first block and frees a larger one.
 //
-// Access: the connection's coroutine.
+// Access: the connection's job or coroutine, whichever has the connection.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <cstddef>
@@ -26,7 +27,7 @@ class output {
   std::size_t size() const noexcept { return size_; }
   std::string_view bytes() const noexcept { return {data_, size_}; }
 
-  // Room for `count` bytes behind the last byte. Throws std::bad_alloc, and then nothing has changed.
+  // Returns room for `count` bytes behind the last byte. Throws std::bad_alloc; then nothing has changed.
   char* prepare(std::size_t count) {
     if (capacity_ - size_ < count) grow(count);
     return data_ + size_;
@@ -37,6 +38,12 @@ class output {
     if (text.empty()) return;
     std::memcpy(prepare(text.size()), text.data(), text.size());
     commit(text.size());
+  }
+  // Drops the first `count` bytes.
+  void drop(std::size_t count) noexcept {
+    if (count == 0) return;
+    size_ -= count;
+    std::memmove(data_, data_ + count, size_);
   }
   // Drops the bytes behind the first `count` bytes.
   void truncate(std::size_t count) noexcept { size_ = count; }

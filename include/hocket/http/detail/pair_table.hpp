@@ -1,8 +1,8 @@
 // The decoded pairs of a query or a form: "a=1&b=2".
 //
-// A table is decoded once, at the first use, into the request's arena. Its text is as long as the raw text at most.
-// Limits: 1,000 pairs; the size of the raw text is limited by the head or the body. Empty pairs ("&&") are skipped and
-// not counted.
+// A table is decoded once, at the first use, into the request's arena. The decoded text is at most as long as the raw
+// text. Limits: 1,000 pairs; the size of the raw text is limited by the head or the body. Empty pairs ("&&") are
+// skipped and not counted.
 #pragma once
 #include <hocket/http/detail/arena.hpp>
 #include <cstddef>
@@ -24,9 +24,10 @@ class pair_table {
   bool is_decoded() const noexcept { return state_ != state::raw; }
   // Whether each percent sign has two hexadecimal digits behind it, and the limit is kept.
   bool is_valid() const noexcept { return state_ == state::valid; }
-  // Throws std::bad_alloc; then the table is not decoded.
+  // Decodes the raw text. Throws std::bad_alloc; then the table is not decoded.
   void decode(std::string_view raw, arena& memory);
-  // The value of the first pair with the name.
+  // The value of the first pair with the name. Call it only if is_valid(): a malformed table has the pairs before the
+  // malformed one.
   std::optional<std::string_view> find(std::string_view name) const noexcept;
   const name_value* begin() const noexcept { return pairs_; }
   const name_value* end() const noexcept { return pairs_ + size_; }

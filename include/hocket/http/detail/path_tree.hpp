@@ -12,7 +12,7 @@
 // segments. Captures are raw views into the path.
 //
 // Methods. HEAD is served by the route of GET if there is none for HEAD. OPTIONS without a route is answered by the
-// router. method::other is one slot: its route serves all methods without a name here.
+// router. method::other is one slot: its route serves all methods that enum class method does not name.
 //
 // Time. Each node belongs to one depth, and a search visits each node at most once.
 #pragma once
@@ -53,8 +53,10 @@ class path_tree {
 
   enum class insertion : std::uint8_t {
     done,
-    malformed,  // no leading slash, a bad brace, an empty or repeated name, a rest that is not last, a limit exceeded
-    conflict,   // there is a route for this method and the same paths
+    // No leading slash, a bad brace, an empty or repeated name, a rest that is not last, a segment `.` or `..`, a zero
+    // byte, or a limit exceeded.
+    malformed,
+    conflict,  // there is a route for this method and the same paths
   };
   enum class outcome : std::uint8_t {
     found,
@@ -67,13 +69,14 @@ class path_tree {
     std::uint32_t route = no_route;
     method_set allowed;
     std::size_t captures = 0;
-    // Raw. The name of a capture is capture_name(route, index).
+    // Raw views into the path. The name of a capture is capture_name(route, index).
     std::array<std::string_view, max_captures> values;
   };
 
   path_tree() : nodes_(1) {}
 
-  // Throws std::bad_alloc; then the tree is as before the call, or has unused nodes. Each route has its own number.
+  // Adds a pattern. Each route has its own number. Throws std::bad_alloc; then the tree is as before the call, or has
+  // unused nodes.
   insertion insert(method m, std::string_view text, std::uint32_t route);
   // The route that a pattern conflicts with; no_route if there is none. For messages.
   std::uint32_t find_conflict(method m, std::string_view text) const;

@@ -7,8 +7,8 @@
 // Limits. A header of version 1 has at most 107 bytes, by its specification. A header of version 2 has at most
 // max_size bytes here; a longer one is refused. Further values (TLV) are skipped.
 //
-// Trust. Anybody can send such a header. Parse it only if the peer is trusted, and then always: a trusted peer that
-// sends none is refused.
+// Trust. Any client can send such a header. Parse a header only if the peer is trusted, and then always: a trusted peer
+// without a header is refused.
 //
 // Source: "The PROXY protocol", HAProxy Technologies, 2.2 and 2.3.
 #pragma once
@@ -30,9 +30,9 @@ struct proxy_header {
   static proxy_header parse(std::string_view bytes) noexcept;
 
   outcome result = outcome::incomplete;
-  std::size_t size = 0;  // of the complete header: the request begins behind it
-  // Invalid if the header names no addresses: the connection is the proxy's own (LOCAL, a health check), or the family
-  // is UNKNOWN. Then the peer of the connection counts.
+  std::size_t size = 0;  // of the complete header: the request begins behind the header
+  // Invalid if the header names no internet addresses: the connection is the proxy's own (LOCAL, a health check), or
+  // the family is UNKNOWN, unspecified or unix. Then the peer of the connection counts.
   socket_address source{};
   socket_address destination{};
 };

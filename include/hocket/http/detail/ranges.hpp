@@ -2,11 +2,12 @@
 //
 //   bytes=0-499   bytes=500-   bytes=-500   bytes=0-0,-1
 //
-// A server may ignore the field. It is ignored, and the whole file is the answer, if
+// A server may ignore the field. This server ignores the field, and answers with the whole file, if
 //   - the unit is not `bytes`, or the field is malformed;
-//   - it has more than 5 ranges, or two of its ranges have a byte in common. So no answer has more than 5 parts, and
-//     none has more bytes of the file than the file has.
-// A range that begins behind the end is dropped. If all ranges are dropped, the answer is 416.
+//   - the field has more than 5 ranges, or two of its ranges have a byte in common. So no answer has more than 5 parts,
+//     or more bytes of the file than the file has.
+// A range without a byte of the file is dropped: it begins at the end or behind it, or is `-0`. If all ranges are
+// dropped, the answer is 416.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <array>

@@ -1,4 +1,4 @@
-// Why a request is refused before a handler has it.
+// Why a request is refused before a handler is called.
 #pragma once
 #include <hocket/http/status.hpp>
 

@@ -7,11 +7,11 @@
 // the position of the first byte that it has not read. So a head that arrives byte by byte costs linear time, and the
 // verdict does not depend on how the bytes arrive.
 //
-// The head owns no bytes and allocates nothing. Its views are valid while the bytes are at their place. After a move
-// call rebase().
+// The head owns no bytes and allocates nothing. Its views are valid until the bytes move. After a move call rebase().
 //
-// Refused are all forms that another server could read in another way: a bare CR or LF, folded lines, white space
-// before the first field and before a colon, and control characters. One empty line before the request line is skipped.
+// The parser refuses all forms that another server could read in another way: a bare CR or LF, folded lines, white
+// space before the first field and before a colon, and control characters. One empty line before the request line is
+// skipped.
 #pragma once
 #include <hocket/base/seam/platform/owns_nothing.hpp>
 #include <hocket/http/detail/field_table.hpp>
@@ -42,16 +42,16 @@ class request_head {
   request_head(const request_head&) = delete;
   request_head& operator=(const request_head&) = delete;
 
-  // `bytes` begins where the request begins. Call it no more after `complete` or `refused`, before clear().
+  // `bytes` begins where the request begins. After `complete` or `refused` call clear() before the next parse().
   outcome parse(std::string_view bytes, const head_limits& limits = {}) noexcept;
-  // For the next request.
+  // Prepares the head for the next request.
   void clear() noexcept;
-  // The bytes of the head begin here now.
+  // The bytes of the head have moved, and begin at `begin` now.
   void rebase(const char* begin) noexcept;
 
-  // Whether a byte of the request has arrived: an empty line is none.
+  // Whether a byte of the request has arrived. An empty line before the request does not count.
   bool has_begun() const noexcept { return phase_ > phase::empty_line; }
-  // Of a refused head.
+  // The reason why the head was refused.
   const detail::refusal& error() const noexcept { return error_; }
 
   // All of the following are for a complete head.

@@ -19,7 +19,7 @@ class upgraded_stream;
 
 namespace detail {
 
-// A function that writes a body, with its arguments. It lives until the body is complete.
+// A function that writes a body, with its arguments. The object lives until the body is complete.
 class body_function : public hocket::detail::from_memory_source {
  public:
   virtual ~body_function() = default;

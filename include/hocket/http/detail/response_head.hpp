@@ -34,7 +34,7 @@ struct head_context {
   body_plan body{};
 };
 
-// Appends the head to the output, the empty line included. Throws std::bad_alloc, and then nothing has changed.
+// Appends the head to the output, the empty line included. Throws std::bad_alloc; then nothing has changed.
 void write_head(const response& answer, const head_context& context, output& to);
 
 }}}}  // namespace hocket::http::detail

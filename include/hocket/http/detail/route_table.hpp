@@ -10,19 +10,23 @@
 //
 //   find(rq)                  before the body is read: stores the match in the request
 //   is_plain(rq)              whether no step of the request can wait
-//   respond_now(rq)           is_plain() requests, with a route or without
-//   respond(rq)               all others: awaited
-//   refuse_now(rq, status)    the server's own responses (413, 408, a head that did not parse): is_plain_refusal()
-//   refuse(rq, status)        the same, awaited
+//   respond_now(rq)           makes the response if is_plain(rq), with a route or without
+//   respond(rq)               makes the response of any other request: awaited
+//   refuse_now(rq, error)     makes a response of the server itself (413, 408, a head that did not parse), if
+//                             is_plain_refusal(rq)
+//   refuse(rq, error)         the same, awaited
 //
-// The after steps of the route run for each of these responses. If there is no route, these are the router's own.
+// The after steps of the route run for each of these responses. If there is no route, the after steps of the router
+// run.
 //
 // # Errors
 //
 // An error or exception of a step becomes a response by the error table. An error of an after step replaces the
-// response, and the next after step gets the new one. If the error table throws, the response is an empty 500. A
-// response with a status below 200 or above 999 is replaced by a 500, except the 101 of an upgrade. A kill and the
-// cancellation of the connection's coroutine are not caught.
+// response, and the next after step gets the new one. If the error table throws, the response is an empty 500. A kill
+// and the cancellation of the connection's coroutine are not caught.
+//
+// A final status is 200 to 999, and for an upgrade 101 alone. At the end a response with another status is replaced by
+// the error table's response to invalid_argument, or by an empty 500 if that status is not final either.
 #pragma once
 #include <hocket/base/seam/platform/unique_ptr.hpp>
 #include <hocket/http/detail/handler.hpp>
@@ -39,7 +43,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 struct route_settings {
   body_kind body = whole;
   std::size_t max_body = 0;           // 0: the server's
-  duration within = duration::max();  // applied by respond()
+  duration within = duration::max();  // respond() applies it to a handler that is not plain
 };
 
 // Routes with a common prefix and common steps.
@@ -92,7 +96,7 @@ class route_table : public hocket::detail::from_memory_source {
   // --- building
   group_node& root() noexcept { return *groups_.front(); }
   group_node& add_group(group_node& outer, std::string_view prefix);
-  // Throws std::invalid_argument for a malformed pattern, and for a route that another one hides.
+  // Throws std::invalid_argument for a malformed pattern, and if another route matches the same requests.
   void add(group_node& group, http::method method, std::string_view path, const route_settings& settings,
            std::unique_ptr<handler> function);
   void set_error_table(std::unique_ptr<error_table> table) noexcept { errors_ = std::move(table); }
@@ -107,7 +111,7 @@ class route_table : public hocket::detail::from_memory_source {
   bool is_plain_refusal(const request& rq) const noexcept;
   response refuse_now(request& rq, std::error_code error) const;
   task<response> refuse(request& rq, std::error_code error) const;
-  // Without after steps.
+  // The error table's response. Runs no after step.
   response response_of(const request& rq, std::error_code error) const noexcept;
 
  private:

@@ -39,7 +39,7 @@ class stored_function {
   auto start(P&... parameters) {
     return start_in<leaves_temporaries>(parts_, parameters...);
   }
-  // The same, with a parameter that the function takes over.
+  // The task of the call with a parameter that the function takes over.
   template <bool leaves_temporaries, class P>
   auto start_with(P&& parameter) {
     using returned = decltype(invoke(indices, parts_, std::move(parameter)));
@@ -89,11 +89,12 @@ template <std::size_t skipped, class First, class... Rest>
   requires(skipped != 0)
 struct tuple_tail<skipped, std::tuple<First, Rest...>> : tuple_tail<skipped - 1, std::tuple<Rest...>> {};
 
-// The parameters that the library gives.
+// The parameters that the library gives, before the stored arguments.
 template <class... P>
 struct given_first {};
 
-// Whether a const F, or an F, can be called so. A pointer to a member cannot.
+// Whether a const F, or an F that is called once, can be called with the parameters and the stored arguments. A pointer
+// to a member cannot be called in this way.
 template <class Parameters, class F, class... Args>
 inline constexpr bool is_callable_const = false;
 template <class... P, class F, class... Args>
@@ -105,7 +106,7 @@ template <class... P, class F, class... Args>
 inline constexpr bool is_callable_once<given_first<P...>, F, Args...> =
     requires(std::decay_t<F>& f, P... p, std::decay_t<Args>&... args) { f(static_cast<P>(p)..., args...); };
 
-// The stored function for an F with arguments, which can be called.
+// The type of the stored function for an F with arguments. Requires that F can be called with them.
 template <class Parameters, class F, class... Args>
 struct stored_function_for;
 template <class... P, class F, class... Args>

@@ -100,9 +100,9 @@ struct fiber_result {
   std::exception_ptr error;
 };
 
-// The fiber is a child of a scope: it has the stop and the deadline of the connection's coroutine. The task waits for
-// the end of the fiber in any case, also if the coroutine is cancelled or killed, because the fiber uses the request.
-// The fiber leaves its exception to the task: nothing else would receive it.
+// The fiber is a child of a scope, so it has the stop and the deadline of the connection's coroutine. The task waits
+// for the end of the fiber in any case, also if the coroutine is cancelled or killed, because the fiber uses the
+// request. The fiber leaves its exception to the task: nothing else would receive it.
 template <class Step, class Function>
 class fiber_step;
 template <class T, class... P, class Function>
@@ -120,7 +120,7 @@ class fiber_step<step<T, P...>, Function> final : public step<T, P...> {
     static_cast<void>(co_await children.join());
     if (from_fiber.error) std::rethrow_exception(from_fiber.error);
     if (from_fiber.value) co_return *std::move(from_fiber.value);
-    const result<void> ended = co_await fiber.join();  // it was killed, or could not begin
+    const result<void> ended = co_await fiber.join();  // the fiber was killed, or could not begin
     co_return failure(ended ? make_error_code(hocket::errc::killed) : ended.error());
   }
 
@@ -159,7 +159,7 @@ struct parameters_of_step<step<T, P...>> {
   using returned = std::remove_cvref_t<std::invoke_result_t<const Function&, P...>>;
 };
 
-// Whether a const F can be called as the step, with such arguments.
+// Whether a const F can be called as the step, with stored arguments of these types.
 template <class Step, class F, class... Args>
 inline constexpr bool is_callable_as_step = is_callable_const<typename parameters_of_step<Step>::type, F, Args...>;
 

@@ -1,4 +1,4 @@
-// Character classes of HTTP (RFC 9110, section 5.6), and the reader of all fields that are lists.
+// Character classes of HTTP (RFC 9110, section 5.6), and the reader of fields that are lists.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
 #include <array>
@@ -70,13 +70,15 @@ bool equals_ignore_case(std::string_view a, std::string_view b) noexcept;
 std::string_view trim(std::string_view text) noexcept;
 
 // Reads the elements of a list field (RFC 9110, section 5.6.1): separated by commas, without the white space around
-// them. A comma in a quoted string separates nothing. Empty elements are skipped and counted.
+// them. A comma in a quoted string separates nothing. Empty elements are skipped, and has_empty_elements() reports
+// them.
 //
 //   list_reader elements(value);
 //   for (std::string_view element; elements.next(element);) ...
 //   if (elements.is_malformed()) ...
 //
-// Repeated lines are one list: read one line after the other.
+// Repeated lines are one list: read one line after the other. Lists of entity tags have a reader of their own
+// (conditions.cpp): in an entity tag a backslash is a plain character.
 class list_reader {
  public:
   explicit list_reader(std::string_view value) noexcept : rest_(value) {}

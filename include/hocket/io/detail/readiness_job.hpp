@@ -97,12 +97,14 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 // Bits of readiness_job.
 namespace job_reason {
-inline constexpr std::uint32_t readable = 1;   // a read may succeed, or gives the end of the stream
-inline constexpr std::uint32_t writable = 2;   // a write may succeed, or fails
-inline constexpr std::uint32_t peer_end = 4;   // the peer may have shut down or closed
-inline constexpr std::uint32_t requested = 8;  // by another party of the program
-inline constexpr std::uint32_t stopped = 16;   // the same: the connection is to end now
-inline constexpr std::uint32_t late = 32;      // the same: a deadline has passed
+inline constexpr std::uint32_t readable = 1;    // a read may succeed, or gives the end of the stream
+inline constexpr std::uint32_t writable = 2;    // a write may succeed, or fails
+inline constexpr std::uint32_t peer_end = 4;    // the peer may have shut down or closed
+inline constexpr std::uint32_t requested = 8;   // by another party of the program
+inline constexpr std::uint32_t stopped = 16;    // the same: the connection is to end now
+inline constexpr std::uint32_t late = 32;       // the same: a deadline has passed
+inline constexpr std::uint32_t returned = 64;   // a coroutine gives back what the job has lent to it
+inline constexpr std::uint32_t handover = 128;  // a coroutine asks the job to release what it watches
 }  // namespace job_reason
 
 // The answer of direction::watch().

@@ -183,7 +183,7 @@ class server_core : public from_memory_source {
   void stop_reapers() noexcept;
   task<> join_acceptors();
   task<> join_lingerer();
-  task<shutdown_report> await_signal(signal_set& asked, shutdown_options options);
+  task<shutdown_report> await_signal(signal_set& signals, shutdown_options options);
   task<bool> wait_until_empty(duration at_most);
   coroutine_snapshot snapshot(const shutdown_options& options) noexcept;
   bool is_running() const noexcept;
@@ -200,7 +200,7 @@ class server_core : public from_memory_source {
   connection_count count_;
   counter accepted_{0}, completed_{0}, failed_{0}, cancelled_{0}, refused_{0};
   atomic<std::int64_t> noticed_{0};
-  bool over_ = false;  // it was shut down
+  bool is_shut_down_ = false;
   std::vector<join_handle<>> acceptors_, reapers_;
   std::unique_ptr<connection_list[]> lists_;  // one for each acceptor
   std::unique_ptr<lingerer> lingerer_;
@@ -222,56 +222,64 @@ std::error_code error_of(const result<T>& returned) noexcept {
 template <class Handler, class... Args>
 class server_of final : public server_core {
  public:
-  template <class Where, class... Given>
-  server_of(Where& where, const tcp::serve_options& options, Handler&& handler, Given&&... args)
-      : server_core(where, options), call_(std::move(handler), to_store<Args>(std::move(args))...) {}
+  template <class Executor, class... Given>
+  server_of(Executor& executor, const tcp::serve_options& options, Handler&& handler, Given&&... args)
+      : server_core(executor, options), call_(std::move(handler), to_store<Args>(std::move(args))...) {}
 
  private:
   using call = std::tuple<Handler, Args...>;
-  using returned = std::invoke_result_t<const Handler&, tcp::stream, const Args&...>;
+  using handler_result = std::invoke_result_t<const Handler&, tcp::stream, const Args&...>;
 
   // A connection has no pointer to the handler of its own: an idle one would be larger.
-  static returned invoke(connection& self) {
-    return std::apply(
-        [&](const Handler& handler, const Args&... args) -> returned { return handler(std::move(self.peer), args...); },
-        static_cast<const server_of&>(self.server()).call_);
+  static handler_result invoke(connection& self) {
+    return std::apply([&](const Handler& handler,
+                          const Args&... args) -> handler_result { return handler(std::move(self.peer), args...); },
+                      static_cast<const server_of&>(self.server()).call_);
   }
 
   // Its end is settled here, so a connection has no frame but its handler's.
   struct connection_task {
-    returned operator()() {
-      one.enlist();
-      returned body = invoke(one);
-      one.begin();
+    handler_result operator()() {
+      accepted.enlist();
+      handler_result body = invoke(accepted);
+      accepted.begin();
       return body;
     }
-    void settle_failed_call() noexcept { one.could_not_begin(); }
-    void settle(returned& body) {
+    void settle_failed_call() noexcept { accepted.could_not_begin(); }
+    void settle(handler_result& body) {
       try {
-        if constexpr (std::is_void_v<typename returned::value_type>) body.await_resume(), one.returned({});
-        else one.returned(error_of(body.await_resume()));
+        if constexpr (std::is_void_v<typename handler_result::value_type>) {
+          body.await_resume();
+          accepted.returned({});
+        } else {
+          accepted.returned(error_of(body.await_resume()));
+        }
       } catch (...) {
-        one.threw();
+        accepted.threw();
       }
     }
-    connection one;
+    connection accepted;
   };
   struct connection_fiber {
     void operator()() {
-      one.enlist();
-      one.begin();
+      accepted.enlist();
+      accepted.begin();
       try {
-        if constexpr (std::is_void_v<returned>) invoke(one), one.returned({});
-        else one.returned(error_of(invoke(one)));
+        if constexpr (std::is_void_v<handler_result>) {
+          invoke(accepted);
+          accepted.returned({});
+        } else {
+          accepted.returned(error_of(invoke(accepted)));
+        }
       } catch (...) {
-        one.threw();
+        accepted.threw();
       }
     }
-    connection one;
+    connection accepted;
   };
 
   void begin(connection accepted) override {
-    using body = std::conditional_t<is_task<returned>, connection_task, connection_fiber>;
+    using body = std::conditional_t<is_task<handler_result>, connection_task, connection_fiber>;
     static_cast<void>(spawn(connections_scope(), options_of_connections(), body{std::move(accepted)}));
   }
 

@@ -1,14 +1,24 @@
-// The coroutines that are there at one moment, for a shutdown that names the coroutines that it stops.
+// The coroutines that a shutdown did not find ended, by name (runtime.hpp, net/serve.hpp, net/service.hpp), and the
+// snapshots from which a shutdown makes that list.
 //
-// A snapshot copies what never changes of a coroutine. On a runtime it does so under the locks of the registries, one
-// worker after the other, while the workers run: a task that moves meanwhile is found once, because it stays in the
-// registry where it began. On a loop it is taken on the loop's thread.
+//   shutdown_list stopped;
+//   rt.shutdown({.drain = 10s, .stopped = &stopped});
+//   for (const stopped_coroutine& each : stopped.coroutines) log(each.name, each.spawned);
+//
+// A coroutine that has not begun is counted by the report of the shutdown, and not named here. If there is no memory
+// for the names, they are missing.
+//
+// A coroutine_snapshot has the coroutines that are there at one moment. A snapshot copies what never changes of a
+// coroutine. On a runtime it does so under the locks of the registries, one worker after the other, while the workers
+// run: a task that moves meanwhile is found once, because it stays in the registry where it began. On a loop it is
+// taken on the loop's thread.
 //
 // Two snapshots know a coroutine by its address. If another coroutine gets the address in between, it is taken for the
 // same, unless its name or place differs.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
-#include <hocket/runtime/seam/shutdown_list.hpp>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace hocket { inline namespace HOCKET_ABI {
@@ -16,6 +26,20 @@ namespace hocket { inline namespace HOCKET_ABI {
 class context;
 class loop;
 class runtime;
+
+// The step of a shutdown that ended a coroutine; `none`: it has not ended.
+enum class shutdown_step : std::uint8_t { cancel, kill, none };
+
+struct stopped_coroutine {
+  std::string name;
+  std::string spawned;  // the place of the spawn: file:line if its options recorded it, else an address in its module
+  bool is_daemon = false;
+  shutdown_step step = shutdown_step::none;
+};
+
+struct shutdown_list {
+  std::vector<stopped_coroutine> coroutines;
+};
 
 namespace detail {
 

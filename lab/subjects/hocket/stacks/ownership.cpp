@@ -1,11 +1,11 @@
-// What is around a coroutine: who owns it, and how its callable is kept. All of them capture the same four words.
+// The cost of owning a coroutine and of storing its callable. All callables capture the same four words.
 //
 //   hocket-in-place      a coroutine, its callable on its own stack
-//   std-function         the callable is a std::function, which allocates for that many words
-//   shared-ptr           the coroutine is owned by a shared_ptr (make_shared); who resumes it holds one meanwhile
-//   shared-ptr-function  both, and the shared_ptr made from `new`: two allocations and one more
+//   std-function         the callable is a std::function, which allocates for this number of words
+//   shared-ptr           a shared_ptr (make_shared) owns the coroutine; the resumer holds another one meanwhile
+//   shared-ptr-function  both, with a shared_ptr made from `new`: two allocations and one more
 //
-// Another thread exists, asleep: otherwise the C++ library leaves the atomics of shared_ptr out.
+// A second thread sleeps: in a program of one thread the C++ library omits the atomics of shared_ptr.
 #include <hocket/fiber/coroutine.hpp>
 
 #include <functional>

@@ -1,13 +1,13 @@
-// What a switch saves, and how it comes back, in round trips.
+// The registers that a switch saves, and its way of returning, in round trips.
 //
-//   hocket-inline     hocket's: the compiler saves what is live; back by an indirect jump
-//   routine-jmp       a routine that is called, with six pushes and pops; back by an indirect jump
-//   routine-ret       the same, back by `ret`, which the processor predicts to lead to the last call's place
-//   routine-jmp-fp    as routine-jmp, and mxcsr and the x87 control word are stored and loaded
+//   hocket-inline     hocket's: the compiler saves live registers; returns by an indirect jump
+//   routine-jmp       a called routine with six pushes and pops; returns by an indirect jump
+//   routine-ret       the same, returns by `ret`, which the processor predicts to return behind the last call
+//   routine-jmp-fp    as routine-jmp, and stores and loads mxcsr and the x87 control word
 //   routine-ret-fp    both, as is usual
 //
-// The routines, here in the file, differ in nothing else. A parked stack of theirs, from its stack pointer up: with -fp
-// the two control words; r15, r14, r13, r12, rbx, rbp, and the address at which it goes on.
+// The routines are in this file, and have no other difference. Their parked stack, from its stack pointer up: with -fp
+// the two control words; r15, r14, r13, r12, rbx, rbp, and the resume address.
 #include "bare.hpp"
 #include "slab.hpp"
 
@@ -22,7 +22,7 @@ void lab_switch_ret_fp(void** save, void* to);
 void lab_entry();
 }
 
-// LAB_SAVE and LAB_LOAD keep the six registers; lab_entry is where a fresh stack goes on: r12 is called with r13.
+// LAB_SAVE and LAB_LOAD keep the six registers. A fresh stack begins at lab_entry, which calls r12 with r13.
 asm(R"(
         .text
         .macro LAB_SAVE

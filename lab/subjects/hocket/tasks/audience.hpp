@@ -1,18 +1,18 @@
 #pragma once
-// n coroutines of hocket that wait for one value, again and again: document 004's channel, a value that wakes everybody
-// who waits for it and can be reset.
+// n coroutines of hocket that repeatedly wait for one value: document 004's channel, a value that wakes all its waiters
+// and can be reset.
 //
-// There are two completions. All n wait at one of them; the owner resets the other one, which all have left, and
-// completes the one at which they wait. Each takes the value, and goes to the other completion. So a unit is one
-// resume and one wait, and an n-th of a reset and of a completion. Who has waited first is woken first, so the order
-// must be made random once: the first value comes to each through a completion of its own.
+// There are two completions. All n wait at one of them. The owner resets the other one, which all have left, and
+// completes the first. Each coroutine takes the value, and waits at the other completion. So a unit is one
+// resume and one wait, and an n-th of a reset and of a completion. The first waiter is woken first, so the order
+// must be made random once: each coroutine gets its first value through a completion of its own.
 #include <array>
 
 #include "crowd.hpp"
 
 namespace lab {
 
-// One of those who wait: what it counts, and where it waits next.
+// One waiter: its counts, and the completion for its next wait.
 template <class T, class Strength>
 class alignas(64) listener {
  public:

@@ -1,12 +1,12 @@
 #pragma once
-// n coroutines of hocket that each wait for a value from outside, again and again: what document 004 calls a switch.
+// n coroutines of hocket that repeatedly wait for a value from outside each: document 004 calls this a switch.
 //
-// A *gate* is what a value comes through. In a round the owner, a task on the same loop, opens one gate of each
+// A *gate* passes a value to a coroutine. In a round the owner, a task on the same loop, opens one gate of each
 // coroutine in a random order, and yields: the loop resumes the coroutines, each takes its value and waits for the next
-// one. So a unit is one value given, one resume, one wait; at n = 1 there is the owner's own yield besides. A
-// completion is reset by the coroutine, which is timed. A oneshot serves once: each coroutine has a ring of them and
-// waits at the next one, and those that were used are made anew between the rounds, which is not timed, since document
-// 004 has all gates made beforehand.
+// one. So a unit is one value, one resume, one wait; at n = 1 also the owner's own yield. The coroutine
+// resets a completion, which is timed. A oneshot serves once: each coroutine has a ring of oneshots and
+// waits at the next one. Used oneshots are made anew between the rounds. That is not timed, because document
+// 004 makes all gates before.
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/eager_task.hpp>
 #include <hocket/coro/oneshot.hpp>
@@ -33,7 +33,7 @@ class oneshot_gate {
     }
   }
   void give(T value) { sender_.send(std::move(value)); }
-  auto wait() { return receiver_.receive(); }  // gives a result<T>; an error when it was closed
+  auto wait() { return receiver_.receive(); }  // gives a result<T>; an error if it was closed
   void close() { sender_ = {}; }
 
  private:
@@ -65,7 +65,7 @@ class completion_gate {
 template <class T, class Strength>
 using future_gate = completion_gate<T, Strength>;
 
-// What belongs to one coroutine: what it counts, and behind that its gates, in as few cache lines as can be.
+// The data of one coroutine: its counts, and behind them its gates, in as few cache lines as possible.
 template <class Gate>
 class station {
  public:
@@ -151,7 +151,7 @@ class stations {
   slots<line> lines_;
 };
 
-// A kind of coroutine says how one is started, by a coroutine of the loop, and how its end is awaited.
+// A kind of coroutine defines how a coroutine of the loop starts it and awaits its end.
 struct spawned_task {
   template <class Station>
   static hocket::task<void> body(Station& mine) {
@@ -196,7 +196,7 @@ class crowd {
   crowd& operator=(const crowd&) = delete;
   ~crowd() { end_all(); }
 
-  // They end, and are created anew: what one creation took.
+  // Ends all, and creates them anew. Returns the time of one creation.
   double creation() {
     end_all();
     places_.remake();
@@ -225,12 +225,12 @@ class crowd {
   }
 
  private:
-  // The creator stays until they have ended, because an eager task belongs to who called it.
+  // The creator stays until they have ended, because an eager task belongs to its caller.
   hocket::task<void> life() {
     created_ns_ = timed([this] {
       for (std::size_t i = 0; i < n_; ++i) coroutines_.put(i, [this, i] { return Kind::start(loop_, places_[i]); });
     });
-    co_await hocket::yield();  // those that were spawned come to their first wait
+    co_await hocket::yield();  // the spawned coroutines run to their first wait
     created_.set();
     static_cast<void>(co_await end_.wait());
     places_.close();

@@ -1,5 +1,5 @@
-//! tokio's multi-thread runtime. when_all_10000 is a JoinSet, whose tasks any worker may run; ping_pong two Notify;
-//! timer_cancel a Sleep that is polled once and dropped.
+//! tokio's multi-thread runtime. when_all_10000 is a JoinSet; any worker may run its tasks. ping_pong is two Notify;
+//! timer_cancel is a Sleep that is polled once and dropped.
 
 use crate::stuck;
 use crate::{fail, far, median, spread, timed, Load};
@@ -18,7 +18,7 @@ pub fn runtime(workers: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(workers).enable_time().build().unwrap_or_else(|_| fail("no runtime"))
 }
 
-/// Runs the future as a task, and gives what it gives.
+/// Runs the future as a task, and returns its result.
 pub fn run_on<F>(rt: &Runtime, task: F) -> F::Output
 where
     F: Future + Send + 'static,
@@ -27,7 +27,7 @@ where
     rt.block_on(async { tokio::spawn(task).await.unwrap_or_else(|_| fail("a task panicked")) })
 }
 
-/// What a plain thread waits for.
+/// The event for which a plain thread waits.
 pub struct Countdown {
     left: AtomicUsize,
     over: Mutex<bool>,
@@ -54,7 +54,7 @@ impl Countdown {
     }
 }
 
-/// The time from when all have arrived to when all have left.
+/// The time from the arrival of all until all have left.
 struct Gate {
     arriving: AtomicUsize,
     staying: AtomicUsize,
@@ -91,7 +91,7 @@ impl Gate {
     }
 }
 
-/// `body(k)` in as many tasks, from when all of them run until all have ended.
+/// `body(k)` in a number of tasks: the time from the moment at which all run until all have ended.
 fn together<B, F>(rt: &Runtime, count: usize, k: usize, body: B) -> f64
 where
     B: Fn(usize) -> F + Copy + Send + 'static,
@@ -259,7 +259,7 @@ fn sleep_all(rt: &Runtime, count: usize) {
     jobs.wait();
 }
 
-/// The second time, when the memory is there.
+/// The second round, when the memory exists.
 fn timer_expire(r: &Load) -> f64 {
     let rt = runtime(r.workers);
     sleep_all(&rt, r.count);
@@ -309,7 +309,7 @@ fn held_bytes() -> f64 {
     bytes_in("/proc/self/smaps_rollup", "Anonymous:") + bytes_in("/proc/self/status", "VmPTE:")
 }
 
-/// Here n is the number of those that sleep.
+/// Here n is the number of sleeping tasks.
 fn sleeping(r: &Load) -> f64 {
     let rt = runtime(2);
     let before = held_bytes();

@@ -1,7 +1,7 @@
 //! tokio's current-thread runtime, called as `subject-tokio <system> <workload> <n> <stack bytes> <budget ms>`.
-//! ../../harness/wait.hpp says what one unit of a workload is; here an event is a Notify, a wait for one of several is select!
-//! over four of them (in random order, as it does unless told otherwise), within is timeout. The tasks are spawned, and
-//! their cooperative budget is the default: after 128 waits that were ready a task goes to the end of the queue.
+//! ../../harness/wait.hpp defines one unit of a workload. Here an event is a Notify, a wait for one of several is select!
+//! over four of them (in random order, its default), within is timeout. The tasks are spawned, and
+//! their cooperative budget is the default: after 128 ready waits a task goes to the end of the queue.
 //! The page `tasks` is in tasks.rs, the page `manager` in manager.rs and registry.rs.
 
 mod manager;
@@ -22,7 +22,7 @@ fn fail(why: &str) -> ! {
     exit(1)
 }
 
-/// Runs the future as a task, and gives what it gives.
+/// Runs the future as a task, and returns its result.
 fn run<F>(task: F) -> F::Output
 where
     F: std::future::Future + Send + 'static,
@@ -33,7 +33,7 @@ where
     runtime.block_on(async { tokio::spawn(task).await.unwrap_or_else(|_| fail("a task panicked")) })
 }
 
-/// Two tasks, number 0 first; the sum of what they give.
+/// Runs two tasks, number 0 first. Returns the sum of their results.
 fn both<B, F>(body: B) -> u64
 where
     B: Fn(usize) -> F + Send + 'static,
@@ -68,12 +68,12 @@ fn within(k: u64) -> bool {
     })
 }
 
-/// Counts how often `holder` changes, which shows who holds the mutex or the permit.
+/// Counts how often `holder` changes. It is the number of the task that holds the mutex or the permit.
 fn taken_by(holder: &AtomicU64, me: usize) -> u64 {
     u64::from(holder.swap(me as u64, Relaxed) != me as u64)
 }
 
-/// Who unlocks hands the mutex to the one that waits. A yield while it is held lets the other one wait in the beginning.
+/// An unlock hands the mutex to the waiter. A yield while the mutex is held makes the other task wait at the beginning.
 fn mutex_handover(k: u64) -> bool {
     let shared = Arc::new((Mutex::new(()), AtomicU64::new(2)));
     both(move |me| {
@@ -177,8 +177,8 @@ fn oneshot_ready(k: u64) -> bool {
     })
 }
 
-/// Each makes a channel for its next value, leaves the sender to the other one, and sends through the one that was left
-/// to it. The last one is not waited for.
+/// Each makes a channel for its next value, passes the sender to the other task, and sends through the sender that it
+/// got. It does not wait for the last value.
 fn oneshot_handover(k: u64) -> bool {
     let shared = Arc::new([StdMutex::new(None), StdMutex::new(None)]);
     both(move |me| {

@@ -1,6 +1,6 @@
-//! What a program in tokio has for tasks that are known by a number: a HashMap under a mutex leads from an id to the
-//! task's AbortHandle. A deadline is an entry of a DelayQueue (crate tokio-util), which is what its documentation offers
-//! for many deadlines that are moved; one task waits for the queue and aborts what has run out.
+//! Tasks with ids in tokio: a HashMap under a mutex leads from an id to the
+//! task's AbortHandle. A deadline is an entry of a DelayQueue (crate tokio-util), as its documentation advises
+//! for many movable deadlines. One task waits for the queue and aborts the tasks with expired deadlines.
 
 use crate::fail;
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ pub struct Registry {
     pending: Mutex<HashMap<u64, oneshot::Sender<u64>>>,
 }
 
-/// Within each task: it goes with it, be it ended or aborted.
+/// Part of each task: it is dropped with the task, when that has ended or was aborted.
 struct Registered {
     id: u64,
     of: Arc<Registry>,
@@ -74,7 +74,7 @@ impl Registry {
         id
     }
 
-    /// As many tasks that wait until they are aborted. All wait when it returns.
+    /// Starts a number of tasks that wait until they are aborted. All wait when it returns.
     pub async fn fill(self: &Arc<Self>, count: u64) -> Vec<u64> {
         let before = self.waiting.load(Relaxed);
         let mut ids = Vec::new();
@@ -94,7 +94,7 @@ impl Registry {
         ids
     }
 
-    /// How many are in the map, and how many wait.
+    /// Returns the numbers of tasks in the map, and of waiting tasks.
     pub fn count(&self) -> (u64, u64) {
         (self.tables.lock().unwrap().all.len() as u64, self.waiting.load(Relaxed))
     }
@@ -119,7 +119,7 @@ impl Registry {
         }
     }
 
-    /// For a task of its own: aborts what has run out.
+    /// Runs as a task of its own: aborts the tasks with expired deadlines.
     pub async fn let_expire(self: Arc<Self>) {
         poll_fn(|context| loop {
             let Tables { all, deadlines } = &mut *self.tables.lock().unwrap();

@@ -46,7 +46,7 @@ std::string lost(const kept_registers& before, const kept_registers& after) {
   return names;
 }
 
-// A stack with registers full of its own values, which switches by one form until it is told to end.
+// A stack with registers full of its own values, which switches by one form until the test ends it.
 struct other_side {
   form go;
   std::string lost{};
@@ -91,8 +91,8 @@ bool many_survive(void*& record) {
 
 }  // namespace
 
-TEST_SUITE_BEGIN("registers" * doctest::skip(detail::sanitizer !=
-                                             detail::sanitizer_kind::plain));  // they are not told of these stacks
+TEST_SUITE_BEGIN("registers" *
+                 doctest::skip(detail::sanitizer != detail::sanitizer_kind::plain));  // they do not know these stacks
 
 TEST_CASE("every register that a call preserves survives, by each form on each side") {
   for (form mine : forms) {

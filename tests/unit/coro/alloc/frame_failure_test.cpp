@@ -1,4 +1,4 @@
-// No memory for a frame: std::bad_alloc comes out of the coroutine function, and nothing leaks.
+// No memory for a frame: std::bad_alloc leaves the coroutine function, and nothing leaks.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/async_generator.hpp>
 #include <hocket/coro/generator.hpp>
@@ -58,8 +58,8 @@ task<int> propagates(counted, int depth) {
   if (depth == 0) co_return 1;
   co_return 1 + co_await propagates(counted{}, depth - 1).propagate();
 }
-// An exception that passes tasks, each with parameters and locals. Whatever fails on the way, it is this one that
-// comes.
+// An exception that passes tasks, each with parameters and locals. Whatever fails on the way, this exception
+// arrives.
 task<int> throws(counted, int depth) {
   counted local;
   if (depth == 0) throw depth;
@@ -157,7 +157,7 @@ TEST_CASE("a warm tree of tasks allocates nothing") {
     allocations = watch.allocations();
     releases = watch.releases();
   }
-  // The root of sync_wait is not a task: its frame comes from the heap.
+  // The root of sync_wait is not a task: its frame is on the heap.
   CHECK(allocations <= 1);
   CHECK(releases <= 1);
 }

@@ -115,6 +115,26 @@ TEST_CASE("a handler whose peer has shut down writing goes on, or is cancelled b
   }
 }
 
+TEST_CASE("a half-closed peer that resets the connection later is noticed") {
+  record seen;
+  world w(routes(seen));
+  w.run([](world& in) -> task<> {
+    tcp::stream peer = co_await in.connect();
+    const std::string request = get("/wait");
+    static_cast<void>(co_await peer.write_all(request));
+    static_cast<void>(peer.shutdown_write());
+    static_cast<void>(co_await sleep_for(10s));
+    static_cast<void>(peer.set_reset_on_close(true));
+    peer.close();
+    const time_point begin = in.clock.now();
+    while (in.server->connections() != 0) static_cast<void>(co_await sleep_for(1ms));
+    CHECK(in.clock.now() - begin <= 2s);
+  }(w));
+  CHECK(seen.cancelled == 1);
+  CHECK(w.server->counts().cancelled == 0);
+  CHECK(w.server->counts().completed == 1);
+}
+
 TEST_CASE("a function that writes a body is cancelled when its peer is gone") {
   record seen;
   http::router all;

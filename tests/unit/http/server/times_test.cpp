@@ -64,14 +64,14 @@ TEST_CASE("a new connection without a byte is closed after 10 s, without an answ
   world w(routes());
   const conversation reply = w.talk("");
   CHECK(reply.bytes.empty());
-  CHECK(reply.time == 10s);
+  CHECK(is_phase_time(reply.time, 10s));
   CHECK_FALSE(reply.error);
 }
 
 TEST_CASE("an idle connection is closed after 60 s, counted from its last answer") {
   world w(routes());
-  CHECK(w.talk(get).time == 60s);
-  CHECK(w.talk(get + get, {.piece = get.size(), .pause = 59s}).time == 119s);
+  CHECK(is_idle_time(w.talk(get).time, 60s));
+  CHECK(is_idle_time(w.talk(get + get, {.piece = get.size(), .pause = 59s}).time - 59s, 60s));
 }
 
 TEST_CASE("a head that takes longer than 10 s is answered with 408, wherever it stops") {
@@ -137,7 +137,7 @@ TEST_CASE("the time of a handler does not count for the rate of a body") {
   world w(std::move(all));
   const conversation reply = w.talk(post("/slow", 10) + "0123456789");
   CHECK(statuses_of(reply.bytes) == std::vector<int>{200});
-  CHECK(reply.time == 11min);
+  CHECK(is_idle_time(reply.time - 10min, 1min));
 }
 
 TEST_CASE("a peer that does not read is given up 10 s after its window is full") {
@@ -181,7 +181,7 @@ TEST_CASE("a route's deadline ends its handler: 504, and the connection goes on"
   world w(std::move(all));
   const conversation reply = w.talk("GET /never HTTP/1.1\r\nHost: a\r\n\r\n" + get);
   CHECK(statuses_of(reply.bytes) == std::vector<int>{504, 200});
-  CHECK(reply.time == 65s);
+  CHECK(is_idle_time(reply.time - 5s, 60s));
 }
 
 TEST_CASE("other times and rates are set by options") {
@@ -192,9 +192,9 @@ TEST_CASE("other times and rates are set by options") {
   options.limits.min_rate = 10;
   options.limits.rate_grace = 4s;
   world w(routes(), options);
-  CHECK(w.talk("").time == 1s);
+  CHECK(is_phase_time(w.talk("").time, 1s));
   CHECK(w.talk("GET").time == 2s);
-  CHECK(w.talk(get).time == 3s);
+  CHECK(is_idle_time(w.talk(get).time, 3s));
   const duration time = w.talk(post("/echo", 100)).time;
   CHECK(time >= 4s);
   CHECK(time < 5s);

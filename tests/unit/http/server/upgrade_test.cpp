@@ -103,6 +103,39 @@ TEST_CASE("an upgraded connection has no limit of time, and ends with its functi
   CHECK(statuses_of(w.ask(upgrade("/fail"))) == std::vector<int>{101});
 }
 
+TEST_CASE("a stream that is upgraded behind a request that has waited is the handler's alone") {
+  std::vector<http::upgraded_stream> upgraded;
+  http::router all;
+  all.get("/task", [](http::request&) -> task<result<http::response>> {
+    static_cast<void>(co_await sleep_for(1ms));
+    co_return http::text("waited");
+  });
+  all.get("/keep", [&upgraded](http::request&) {
+    return http::upgrade("keep", [&upgraded](http::upgraded_stream peer) -> task<result<void>> {
+      upgraded.push_back(std::move(peer));
+      co_return {};
+    });
+  });
+  world w(std::move(all));
+  w.run([](world& in, std::vector<http::upgraded_stream>& streams) -> task<> {
+    tcp::stream peer = co_await in.connect();
+    const std::string waits = "GET /task HTTP/1.1\r\nHost: a\r\n\r\n";
+    const std::string keeps = upgrade("/keep", "Connection: upgrade\r\nUpgrade: keep\r\n");
+    std::array<char, 512> buffer;
+    for (const std::string* sent : {&waits, &keeps}) {
+      static_cast<void>(co_await peer.write_all(*sent));
+      CHECK((co_await peer.read_some(buffer)).value_or(0) != 0);
+    }
+    static_cast<void>(co_await sleep_for(1s));
+    CHECK(in.server->connections() == 0);
+    REQUIRE(streams.size() == 1);
+    static_cast<void>(co_await streams[0].write_all("x"));
+    CHECK(co_await peer.read_some(buffer) == std::size_t{1});
+    peer.close();
+    CHECK((co_await streams[0].stream().closed()).has_value());
+  }(w, upgraded));
+}
+
 TEST_CASE("a temporary that the call of an upgrade makes of an argument lives until its task has ended") {
   world w(routes());
   const std::string reply = w.ask(upgrade("/greet"));

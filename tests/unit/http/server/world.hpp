@@ -128,6 +128,10 @@ struct conversation {
   std::error_code error{};
 };
 
+// An idle connection ends at most a 48th of the limit late, a phase at most a second.
+inline bool is_idle_time(duration time, duration limit) { return time >= limit && time <= limit + limit / 40; }
+inline bool is_phase_time(duration time, duration limit) { return time >= limit && time <= limit + 1s; }
+
 class world {
  public:
   explicit world(http::router routes, http::serve_options options = {}, memory_options network = {})

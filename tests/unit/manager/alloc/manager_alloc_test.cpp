@@ -1,6 +1,6 @@
 // FAULTS 63 for task managers: each allocation of making one, of a spawn, an expectation and a deadline fails once. The
-// failure comes out of that call; no place, no count and no enrolment is lost by it, and the next call succeeds. The
-// same for what is thrown by a callable that is copied, and by a reply that is moved.
+// failure leaves this call; no place, no count and no enrolment is lost by it, and the next call succeeds. The
+// same for exceptions of a callable that is copied, and of a reply that is moved.
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/or_throw.hpp>
 
@@ -25,7 +25,7 @@ task<> stand(event& gate, counted) {
   co_await or_throw(gate.wait());
 }
 
-// A manager on a loop, and what came about of what was tried.
+// A manager on a loop, and the outcome of the calls.
 struct trial {
   manual_clock time;
   event gate;
@@ -86,7 +86,7 @@ struct stubborn {
   event* gate;
 };
 
-// A value that cannot be moved twice: it comes to the manager, and not on.
+// A value that cannot be moved twice: it arrives at the manager, and no further.
 struct fragile {
   fragile() = default;
   fragile(fragile&& other) : moves(other.moves + 1) {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <ucontext.h>
 
-// hold_in_<register>(word, f): calls f with the word in that register, and nowhere else; returns what is in it then.
+// hold_in_<register>(word, f): calls f with the word in that register, and nowhere else; returns its value afterwards.
 #define HOLD_IN(r)                                                                               \
   extern "C" std::uintptr_t hold_in_##r(std::uintptr_t, void (*)());                             \
   asm(".text\n.globl hold_in_" #r "\nhold_in_" #r ":\n\tstp x30, " #r ", [sp, #-16]!\n\tmov " #r \
@@ -19,7 +19,7 @@ HOLD_IN(x28)
 HOLD_IN(x29)
 #undef HOLD_IN
 
-// Calls f with zeros in the registers that a call preserves: what was in them is on the stack.
+// Calls f with zeros in the registers that a call preserves: their former values are on the stack.
 extern "C" void call_with_empty_registers(void (*f)());
 asm(".text\n.globl call_with_empty_registers\ncall_with_empty_registers:\n\t"
     "stp x29, x30, [sp, #-96]!\n\tstp x19, x20, [sp, #16]\n\tstp x21, x22, [sp, #32]\n\tstp x23, x24, [sp, #48]\n\t"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <ucontext.h>
 
-// hold_in_<register>(word, f): calls f with the word in that register, and nowhere else; returns what is in it then.
+// hold_in_<register>(word, f): calls f with the word in that register, and nowhere else; returns its value afterwards.
 #define HOLD_IN(r)                                                                                  \
   extern "C" std::uintptr_t hold_in_##r(std::uintptr_t, void (*)());                                \
   asm(".text\n.globl hold_in_" #r "\nhold_in_" #r ":\n\taddi sp, sp, -16\n\tsd ra, 8(sp)\n\tsd " #r \
@@ -20,7 +20,7 @@ HOLD_IN(s9)
 HOLD_IN(s11)
 #undef HOLD_IN
 
-// Calls f with zeros in the registers that a call preserves: what was in them is on the stack.
+// Calls f with zeros in the registers that a call preserves: their former values are on the stack.
 extern "C" void call_with_empty_registers(void (*f)());
 asm(".text\n.globl call_with_empty_registers\ncall_with_empty_registers:\n\t"
     "addi sp, sp, -112\n\tsd ra, 0(sp)\n\tsd s0, 8(sp)\n\tsd s1, 16(sp)\n\tsd s2, 24(sp)\n\tsd s3, 32(sp)\n\t"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <ucontext.h>
 
-// hold_in_<register>(word, f): calls f with the word in that register, and nowhere else; returns what is in it then.
+// hold_in_<register>(word, f): calls f with the word in that register, and nowhere else; returns its value afterwards.
 #define HOLD_IN(r)                                                                      \
   extern "C" std::uintptr_t hold_in_##r(std::uintptr_t, void (*)());                    \
   asm(".text\n.globl hold_in_" #r "\nhold_in_" #r ":\n\tpush %" #r "\n\tmov %rdi, %" #r \
@@ -19,7 +19,7 @@ HOLD_IN(r14)
 HOLD_IN(r15)
 #undef HOLD_IN
 
-// Calls f with zeros in the registers that a call preserves: what was in them is on the stack.
+// Calls f with zeros in the registers that a call preserves: their former values are on the stack.
 extern "C" void call_with_empty_registers(void (*f)());
 asm(".text\n.globl call_with_empty_registers\ncall_with_empty_registers:\n\t"
     "push %rbx\n\tpush %rbp\n\tpush %r12\n\tpush %r13\n\tpush %r14\n\tpush %r15\n\t"

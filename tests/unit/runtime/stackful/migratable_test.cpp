@@ -1,4 +1,4 @@
-// Fibers that are spawned as migratable go on at whatever worker takes them, with all that is theirs.
+// Fibers that are spawned as migratable continue on any worker that takes them, with all their state.
 #include <hocket/core/or_throw.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/fork_join.hpp>
@@ -40,8 +40,8 @@ class two_workers {
  public:
   auto_reset_event bell;
 
-  // Called by the only fiber that waits at the bell, by `wait`: it waits until somebody on the other worker has rung
-  // that. If it `moves`, its own worker is held until it has gone on.
+  // Called by the only fiber that waits at the bell, by `wait`: it waits until a coroutine on the other worker has set
+  // the bell. If it `moves`, its own worker is held until it has continued.
   template <class Wait>
   void wait_for_other(bool moves, Wait wait) {
     const int before = rung_.load();
@@ -62,7 +62,7 @@ class two_workers {
     wait_for_other(moves, [this] { await(or_throw(bell.wait())); });
   }
 
-  // Whether it has gone on elsewhere.
+  // Returns whether it has continued on another worker.
   template <class Wait>
   bool move(Wait wait) {
     const void* const home = this_worker();

@@ -28,8 +28,8 @@ task<> slow(int& count) {
   ++count;
 }
 
-// A cancel() of another thread that has ended a scope's children and has not returned: the last that it tells is a node
-// which keeps it until let_go(). `first` keeps that one out of the source's slot, which is told before all others.
+// A cancel() of another thread that has ended a scope's children and has not returned: the last node that it fires
+// keeps it until let_go(). `first` keeps this node out of the source's slot, which is fired before all others.
 class held_request {
  public:
   explicit held_request(scope& of) : of_(of) {
@@ -39,7 +39,7 @@ class held_request {
   }
   ~held_request() { thread_.join(); }
 
-  // When the children wait. Returns when they are told.
+  // Call it when the children wait. Returns when they are cancelled.
   void begin() {
     REQUIRE(of_.parent_context().stop()->attach(last_) == stop_level::none);
     thread_ = std::thread([this] { of_.cancel(); });

@@ -1,5 +1,5 @@
-// Coroutines of two runtimes that await each other, tasks and fibers: each goes on at home, also when the other runtime
-// has ended meanwhile.
+// Coroutines of two runtimes that await each other, tasks and fibers: each continues at home, also when the other
+// runtime has ended meanwhile.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
 #include <hocket/fiber/await.hpp>
@@ -22,7 +22,8 @@ constexpr std::size_t worker_counts[] = {1, 2, 4};
 
 bool is_on(const hocket::runtime& rt) { return detail::this_thread().binding.pool == &rt; }
 
-// One coroutine below the other, of the two runtimes by turns and of both kinds. Each gives how many went on at home.
+// One coroutine below the other, of the two runtimes by turns and of both kinds. Each returns how many continued at
+// home.
 struct ladder {
   hocket::runtime& here;
   hocket::runtime& there;

@@ -1,4 +1,4 @@
-// The kinds that the suites run with here: tasks and fibers on a runtime, those that stay and those that move. On a
+// The kinds of the suites here: tasks, fibers that stay and fibers that move, on a runtime. On a
 // loop: runtime/stackful.
 #pragma once
 #include "suites/runtime_kinds.hpp"

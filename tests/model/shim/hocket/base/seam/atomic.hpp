@@ -45,7 +45,7 @@ inline void light_fence_where_asymmetric(std::source_location where = std::sourc
   light_fence(where);
 }
 
-// A loop that tells the processor that it spins tells the checker, too.
+// A hint to the processor that a loop spins is a hint to the checker, too.
 inline void cpu_relax(std::source_location where = std::source_location::current()) { model::pause(where); }
 
 }  // namespace detail

@@ -1,13 +1,13 @@
-// <hocket/base/seam/mutex.hpp> under the model checker: what it promises (acquire and release, nobody sleeps for
-// ever), by a word alone. The library's own has full fences at each unlock under the model, and they would hide
-// orderings that the code between is to have by itself; it is proved apart, in base/mutex_test.cpp.
+// <hocket/base/seam/mutex.hpp> under the model checker: the same promises (acquire and release, no thread sleeps for
+// ever), by one word only. The library's mutex would have full fences at each unlock under the model, and they would
+// hide missing orderings of the code between. base/mutex_test.cpp proves the library's mutex.
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/base/seam/locked.hpp>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace primitive {
 
-// 0 is free, 1 held, 2 held and somebody may sleep (Ulrich Drepper, "Futexes Are Tricky", 2011, mutex 3).
+// 0 is free, 1 held, 2 held and a thread may sleep (Ulrich Drepper, "Futexes Are Tricky", 2011, mutex 3).
 class thread_mutex {
  public:
   void lock() noexcept {

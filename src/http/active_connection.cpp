@@ -1,5 +1,5 @@
 // The steps of a connection that do not wait.
-#include "http/connection.hpp"
+#include "http/active_connection.hpp"
 
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
@@ -13,39 +13,44 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 using hocket::detail::time_here;
 
-void* connection::operator new(std::size_t bytes) { return hocket::detail::allocate_frame(bytes); }
-void connection::operator delete(void* memory, std::size_t bytes) noexcept {
+void* active_connection::operator new(std::size_t bytes) { return hocket::detail::allocate_frame(bytes); }
+void active_connection::operator delete(void* memory, std::size_t bytes) noexcept {
   hocket::detail::release_frame(memory, bytes);
 }
-void* connection::recycled_head::operator new(std::size_t bytes) { return hocket::detail::allocate_frame(bytes); }
-void connection::recycled_head::operator delete(void* memory, std::size_t bytes) noexcept {
+void* active_connection::recycled_head::operator new(std::size_t bytes) {
+  return hocket::detail::allocate_frame(bytes);
+}
+void active_connection::recycled_head::operator delete(void* memory, std::size_t bytes) noexcept {
   hocket::detail::release_frame(memory, bytes);
 }
 
-connection::connection(site& home, tcp::stream& peer, borrowed_bytes&& first, proxied_peer* proxied)
+active_connection::active_connection(site& home, hocket::detail::job_connection& job, borrowed_bytes&& first,
+                                     proxied_peer* proxied)
     : site_(home),
-      peer_(peer),
+      job_(job),
+      peer_(job.peer),
       in_(std::move(first)),
-      out_(peer, home.options.limits.min_rate, home.options.limits.rate_grace, home.draining),
+      out_(job.peer, home.options.limits.min_rate, home.options.limits.rate_grace, home.draining),
       body_(in_, out_, home.options.limits.min_rate, home.options.limits.rate_grace),
       stream_(body_),
-      client_(home, peer, proxied),
+      client_(home, job.peer, proxied),
       head_(new recycled_head) {}
 
-connection::~connection() { site_.count_bytes(0, out_.sent() - counted_out_); }
+active_connection::~active_connection() { site_.count_bytes(0, out_.sent() - counted_out_); }
 
-bool connection::is_draining() const noexcept {
+bool active_connection::is_draining() const noexcept {
   return hocket::detail::descriptor_access::record_of(peer_).ends_when_idle();
 }
 
-std::string_view connection::scheme() noexcept {
+std::string_view active_connection::scheme() noexcept {
   const std::string_view scheme = client_.find(*request_).scheme;
   return scheme.empty() ? std::string_view("http") : scheme;
 }
 
 // --- requests
 
-connection::step connection::advance() {
+active_connection::step active_connection::advance() {
+  if (client_.awaits_proxy_header()) return step::proxy_header;
   const head_limits limits = site_.limits_of_head();
   for (;;) {
     if (in_.unread().empty()) return step::idle;
@@ -67,15 +72,15 @@ connection::step connection::advance() {
   }
 }
 
-connection::step connection::refuse_head(std::error_code error) {
-  begun_ = time_here();
+active_connection::step active_connection::refuse_head(std::error_code error) {
+  if (site_.options.access_log) begun_ = time_here();
   refusal_ = error;
   request_.emplace(*this, nullptr);
   return step::exchange;
 }
 
-void connection::begin_request() {
-  begun_ = time_here();
+void active_connection::begin_request() {
+  if (site_.options.access_log) begun_ = time_here();
   head_deadline_ = time_point::max();
   request_.emplace(*this, head_.get());
   in_.consume(head_->size());
@@ -84,14 +89,14 @@ void connection::begin_request() {
 }
 
 // Without a route nobody reads the body: drain() limits it.
-std::uint64_t connection::max_body() const noexcept {
+std::uint64_t active_connection::max_body() const noexcept {
   if (!route_) return body_reader::unlimited;
   const std::size_t own = route_->settings().max_body;
   return own != 0 ? own : site_.options.limits.max_body;
 }
 
 // Whether advance() can answer: no function waits, and the body has arrived.
-bool connection::can_answer_now() {
+bool active_connection::can_answer_now() {
   if (!site_.routes->is_plain(*request_)) return false;
   if (body_.has_ended()) return true;
   if (!route_ || body_.error() || route_->settings().body == streamed) return false;
@@ -100,7 +105,7 @@ bool connection::can_answer_now() {
   return whole.has_value();
 }
 
-void connection::end_request() noexcept {
+void active_connection::end_request() noexcept {
   request_.reset();
   route_ = nullptr;
   client_.forget_client();
@@ -111,7 +116,7 @@ void connection::end_request() noexcept {
 
 // --- answers
 
-bool connection::is_short(const response& answer) noexcept {
+bool active_connection::is_short(const response& answer) noexcept {
   const response_body& body = response_access::body(answer);
   switch (body.type()) {
     case response_body::kind::none: return true;
@@ -124,13 +129,13 @@ bool connection::is_short(const response& answer) noexcept {
 }
 
 // Before the answer: whether a further request may follow it.
-bool connection::keeps_alive() const noexcept {
+bool active_connection::keeps_alive() const noexcept {
   if (!request_access::head(*request_) || !head_->body().keeps_alive || is_draining() || closes_) return false;
   if (body_.has_ended()) return true;
   return !body_.is_doubtful() && body_.is_drainable(site_.options.limits.max_drain);
 }
 
-body_plan connection::begin_answer(const response& answer) {
+body_plan active_connection::begin_answer(const response& answer) {
   const int minor = request_->minor_version();
   head_context context;
   context.body = plan_body(answer, request_->method(), minor);
@@ -146,13 +151,13 @@ body_plan connection::begin_answer(const response& answer) {
   return context.body;
 }
 
-void connection::put_short_answer(const response& answer) {
+void active_connection::put_short_answer(const response& answer) {
   const body_plan plan = begin_answer(answer);
   if (plan.sends_body) out_.out().append(response_access::body(answer).text());
   log_answer(answer, {});
 }
 
-void connection::log_answer(const response& answer, std::error_code error) noexcept {
+void active_connection::log_answer(const response& answer, std::error_code error) noexcept {
   site_.count_answer(answer.status());
   site_.count_bytes(body_.read(), out_.sent() - counted_out_);
   counted_out_ = out_.sent();

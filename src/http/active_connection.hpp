@@ -2,9 +2,11 @@
 //
 // # Life of a connection
 //
-// serve_connection() is the coroutine of a connection. While the connection is idle, the coroutine waits by
-// read_idle(), and owns nothing else. When bytes arrive, the coroutine makes a `connection`. This object serves all
-// requests that have arrived, and is destroyed when no byte is unread. So an idle connection has no buffer.
+// A connection is a job (connection_job.hpp). While it is idle it owns no buffer. When bytes arrive, the job makes an
+// `active_connection`, which serves all requests that have arrived, and is destroyed when no byte is unread.
+//
+// The job calls advance() and send_now(), which never wait. If a step has to wait, the job lends the connection to a
+// coroutine, run(), which does that step, and serves until the connection is idle or ends.
 //
 // # A request, in steps
 //
@@ -13,8 +15,8 @@
 //   2. route     route_table::find(). The route determines the limit of the body, and who reads it.
 //   3. body      Whole: a view, if all of it has arrived as one piece, else read into memory of its own. Streamed: read
 //                by the handler. A body that is too long by its declared length is refused before it is read.
-//   4. handler   A chain of plain functions is called by advance(). Every other chain is awaited by exchange(), and
-//                cancelled if the peer is gone.
+//   4. handler   A chain of plain functions is called by advance(). Every other chain is awaited by exchange(). If the
+//                peer is gone, the job cancels the coroutine.
 //   5. answer    The head and a short body go to the output. A long body, a file or a function is sent by exchange().
 //   6. drain     What is left of the body is dropped, up to limits::max_drain.
 //
@@ -54,8 +56,8 @@
 //
 // # Hazards
 //
-// If a handler is cancelled because its peer is gone, it may still use the request. Prevented: when_any() waits for its
-// end, and the request outlives it.
+// If a handler is cancelled because its peer is gone, it may still use the request. Prevented: the coroutine awaits it,
+// and the request outlives it.
 //
 // If an answer is sent while a body is unread, the peer may still write, and read nothing. Then both sides wait.
 // Prevented: an answer waits at most as long as its pace allows, and then the connection ends.
@@ -63,13 +65,18 @@
 // If bytes behind an upgrade's head were left in the input, the new protocol would miss them. Prevented:
 // upgraded_stream takes them.
 //
+// If the stream is moved into an upgraded_stream while the job is linked to it, then the job would be notified for a
+// stream that it does not have. Prevented: upgrade() asks for the handover, and waits until the job is not linked.
+//
 // If the interim answer 100 were sent behind the head of the final answer, it would be read as a part of its body.
 // Prevented: body_reader::answer_begins().
 //
 // # Access
 //
-// The coroutine of the connection; while exchange() awaits a handler, the handler's coroutine by way of the request.
+// The job; from connection_job::lend_to_coroutine() to the return, the coroutine. While exchange() awaits a handler,
+// the handler's coroutine by way of the request. For both: cancel() and stream_is_released() are the job's.
 #pragma once
+#include <hocket/base/seam/atomic.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/http/detail/request_head.hpp>
 #include <hocket/http/detail/response_head.hpp>
@@ -77,8 +84,11 @@
 #include <hocket/http/request_body.hpp>
 #include <hocket/http/response.hpp>
 #include <hocket/io/borrowed_bytes.hpp>
+#include <hocket/net/seam/job_connection.hpp>
 #include <hocket/net/tcp.hpp>
+#include <hocket/sync/event.hpp>
 #include <hocket/sync/semaphore.hpp>
+#include <exception>
 #include <memory>
 #include <optional>
 
@@ -90,21 +100,47 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
-class connection final : public request_origin {
+class active_connection final : public request_origin {
  public:
-  // What follows when no byte is unread.
+  // What advance() has left to do: nothing, to read a head or a header of the PROXY protocol, a request that waits, to
+  // send the output and go on, to send the output and close.
+  enum class step : std::uint8_t { idle, head, proxy_header, exchange, flush, close };
+  // How the coroutine ends: the connection is idle, or closed; the coroutine was cancelled, or killed.
   enum class fate : std::uint8_t { idle, closed, cancelled };
 
-  connection(site& home, tcp::stream& peer, borrowed_bytes&& first, proxied_peer* proxied);
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
-  ~connection();
+  active_connection(site& home, hocket::detail::job_connection& job, borrowed_bytes&& first, proxied_peer* proxied);
+  active_connection(const active_connection&) = delete;
+  active_connection& operator=(const active_connection&) = delete;
+  ~active_connection();
   // In frame memory.
   static void* operator new(std::size_t bytes);
   static void operator delete(void* memory, std::size_t bytes) noexcept;
 
-  // Serves all requests that have arrived.
-  task<fate> run();
+  // --- by the job, while the connection is not lent
+  // Serves requests that have arrived, until one has to wait. Throws std::bad_alloc.
+  step advance();
+  // Sends the output as far as the system takes it now.
+  send_state send_now() noexcept { return out_.send_now(); }
+
+  // --- by the coroutine
+  // Does the step, and serves all requests that have arrived.
+  task<fate> run(step first);
+  void set_end(fate end) noexcept { fate_ = end; }
+  void set_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
+
+  // --- by the job, for the coroutine
+  void set_coroutine(join_handle<> coroutine) noexcept { coroutine_ = std::move(coroutine); }
+  // The peer is gone.
+  void cancel() noexcept {
+    // ORDER: relaxed: cancel() releases it, and the coroutine reads it after it has acquired the stop.
+    is_abandoned_.store(true, std::memory_order_relaxed);
+    coroutine_.cancel();
+  }
+  void stream_is_released() noexcept { released_.set(); }
+
+  // --- by the job, after the return
+  fate end() const noexcept { return fate_; }
+  const std::exception_ptr& error() const noexcept { return error_; }
 
   // --- request_origin
   const socket_address& peer() noexcept override { return client_.peer(); }
@@ -114,7 +150,6 @@ class connection final : public request_origin {
   bool is_draining() const noexcept override;
 
  private:
-  enum class step : std::uint8_t { idle, head, exchange, flush, close };
   // Bytes of ready answers, after which they are sent.
   static constexpr std::size_t max_output = std::size_t{64} * 1024;
   // A longer body is sent from where it is, instead of being copied to the output.
@@ -127,12 +162,15 @@ class connection final : public request_origin {
   };
 
   // --- without waiting
-  step advance();
   step refuse_head(std::error_code error);
   void begin_request();
   std::uint64_t max_body() const noexcept;
   bool can_answer_now();
   bool must_read_whole() const noexcept;
+  bool is_abandoned() const noexcept {
+    // ORDER: relaxed, pairs with the store in cancel(): see there.
+    return is_abandoned_.load(std::memory_order_relaxed);
+  }
   static bool is_short(const response& answer) noexcept;
   bool keeps_alive() const noexcept;
   body_plan begin_answer(const response& answer);
@@ -156,8 +194,6 @@ class connection final : public request_origin {
   task<bool> drain();
   task<std::error_code> read_whole(output& whole, semaphore::permits& shares);
   task<bool> respond(std::optional<response>& answer);
-  task<> await_handler(std::optional<response>& answer);
-  task<> watch_peer();
   task<bool> send_answer(response& answer);
   task<bool> upgrade(response& answer);
   // The error that has ended the body early.
@@ -167,6 +203,7 @@ class connection final : public request_origin {
   task<std::error_code> write_function(body_function& function, const body_plan& plan);
 
   site& site_;
+  hocket::detail::job_connection& job_;
   tcp::stream& peer_;
   input in_;
   sender out_;
@@ -178,11 +215,16 @@ class connection final : public request_origin {
   std::unique_ptr<response> pending_;  // made by advance(), to be sent by exchange()
   std::error_code refusal_;            // the server's own answer
   const route* route_ = nullptr;
-  time_point begun_{};  // the end of the request's head
+  time_point begun_{};  // the end of the request's head, if there is an access log
   time_point head_deadline_ = time_point::max();
   std::uint64_t answer_begin_ = 0;  // the position of the present answer
   std::uint64_t counted_out_ = 0;   // bytes that the site has counted
   bool closes_ = false;
+  fate fate_ = fate::cancelled;
+  std::exception_ptr error_;  // of the coroutine
+  join_handle<> coroutine_;
+  primitive::atomic<bool> is_abandoned_{false};
+  event released_;  // the job is not linked to the stream any more
 };
 
 }}}}  // namespace hocket::http::detail
