@@ -20,7 +20,7 @@ def post(path, *fields, body=INNER):
 LENGTH, CHUNKED, EXPECT = b"Content-Length: %d" % N, b"Transfer-Encoding: chunked", b"Expect: 100-continue"
 IN_CHUNKS = b"%x\r\n%s\r\n0\r\n\r\n" % (N, INNER)
 
-# The statuses behind the answer to BEFORE, whose last one is that of LAST, or of the refusal.
+# The statuses behind the answer to BEFORE. The last status answers LAST, or refuses the request.
 CASES = {
     "a body that is echoed": (post(b"echo", LENGTH), [200, 200]),
     "a body that is read in pieces": (post(b"upload", LENGTH), [200, 200]),
