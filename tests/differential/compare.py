@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Compares our verdicts of requests with other parsers: h11 (Debian's python3-h11), and llhttp if HOCKET_LLHTTP names the
-folder of its C source (vendor/llhttp of PyPI's sdist httptools 0.9.0, SHA-256 d484ebb7e3a3f3597b0f645fbd1b85633674ca808c1f5ba11c2caf7c66f5c8b6).
+"""Compares our verdicts of requests with other parsers: h11 (Debian's python3-h11), llhttp and nginx.
 
   compare.py <program verdicts> [--mutations N] [--show]
 
-The requests are the table of tests/unit/http/wire, and N mutations of them in a fixed order. A disagreement fails, unless STRICTER
-or LOOSER has it, with the reason. Without h11 the test is skipped.
+The C source of llhttp 9.4.3 is a part of PyPI's sdist httptools, which `./dev setup` unpacks (sources.txt). HOCKET_LLHTTP names
+another folder with it. nginx runs on loopback with `return 200`, and each request has a connection of its own.
+
+The requests are the table of tests/unit/http/wire, and N mutations of them in a fixed order. nginx gets the table alone. A
+disagreement fails, unless STRICTER or LOOSER has it, with the reason. A parser that is not installed is left out, with a message.
 """
 import argparse
 import collections
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -18,7 +21,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / "servers"))
+
+import front_ends  # noqa: E402 (the path comes first)
+from with_servers import free_port  # noqa: E402
+
 SKIPPED = 77
+LLHTTP = TESTS.parent / ".venv/sources/httptools-0.9.0/vendor/llhttp"
 DELIMITERS = [bytes([c]) for c in b"\r\n \t:;,=\"\\/?%.*#@[]{}015aAfFgG+-_\0\x7f\x80"] + [b"\r\n", b"chunked", b"0", b"Host: b\r\n"]
 
 # Requests that we refuse and the other parser accepts: by our section, why we refuse them.
@@ -63,6 +74,20 @@ STRICTER = {
         "RFC 9110, 9.3.8": "llhttp accepts a body with TRACE",
         "RFC 9110, 10.1.1": "llhttp ignores unknown expectations",
     },
+    "nginx": {
+        "RFC 3986, 3.3": "nginx accepts a backslash in a path",
+        "RFC 3986, 5.2.4": "nginx removes dot segments; we refuse them, because a proxy and a server could remove them differently",
+        "RFC 9112, 2.2": "nginx accepts a bare LF as a line end, several empty lines, and blanks and digits behind the version",
+        "RFC 9112, 2.3": "nginx accepts several spaces before a version, and HTTP/0.9",
+        "RFC 9112, 3": "nginx accepts several spaces before a target; we refuse a method of more than 32 characters",
+        "RFC 9112, 3.2": "nginx checks little of Host, accepts `#` and quotes in a target, and HTTP/0.9",
+        "RFC 9112, 3.2.2": "nginx does not restrict the scheme",
+        "RFC 9112, 5.1": "nginx ignores a field whose name is no token",
+        "RFC 9112, 6.3": "nginx accepts a length of 20 digits that begins with zeros",
+        "RFC 9110, 5.5": "nginx accepts control characters in values",
+        "RFC 9110, 7.6.1": "nginx ignores malformed options of Connection",
+        "RFC 9110, 10.1.1": "nginx ignores unknown expectations",
+    },
 }
 
 # Requests that we accept and the other parser refuses: an expression for the request, and why we accept it.
@@ -77,6 +102,13 @@ LOOSER = {
         (rb"\A(\r\n)?[^ ]+ [^ ]+ HTTP/1\.[2-9]\r\n", "RFC 9110, 2.5: a higher minor version is read as 1.1"),
         (rb"\A(\r\n)?CONNECT ", "llhttp's grammar of an authority has no closing bracket"),
         (rb"(?i)\r\nupgrade:", "llhttp stops at an upgrade"),
+    ],
+    "nginx": [
+        (rb"\A[a-z]+ ", "RFC 9110, 9.1: methods are tokens; nginx takes capital letters alone"),
+        (rb"\AOPTIONS \* ", "RFC 9112, 3.2.4: the asterisk is the target of OPTIONS; nginx has no such target"),
+        (rb"\A(CONNECT|TRACE) ", "RFC 9110, 9.3.6, 9.3.8: both methods are valid; nginx has neither"),
+        (rb"\r\nHost: \r\n", "RFC 9112, 3.2: Host is empty if the target has no authority; nginx refuses that"),
+        (rb"\t\r\n", "RFC 9110, 5.5: a tab behind a value is white space; nginx reads it as a part of the value"),
     ],
 }
 
@@ -155,6 +187,33 @@ class Llhttp:
         return None if error == self.OK else error in (self.PAUSED, self.PAUSED_UPGRADE)
 
 
+class Nginx:
+    name = "nginx"
+
+    def __init__(self, port):
+        self.port = port
+
+    def accepts(self, request):
+        answer = front_ends.exchange(self.port, request)
+        while answer.startswith(b"HTTP/1.1 1"):   # interim answers
+            answer = answer.partition(b"\r\n\r\n")[2]
+        has_head = answer.startswith(b"HTTP/1.1 ")   # an answer of HTTP/0.9 has none
+        return answer.startswith(b"HTTP/1.1 2") if has_head else bool(answer)
+
+
+@contextlib.contextmanager
+def run_nginx():
+    """None if nginx is not installed."""
+    if not front_ends.find_nginx():
+        print("left out: nginx is not installed")
+        yield None
+        return
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        with front_ends.nginx(folder, port, f"server {{ listen 127.0.0.1:{port}; return 200 accepted; }}"):
+            yield Nginx(port)
+
+
 def reason_for(parser, verdict, accepted):
     """The reason of a disagreement, "" if there is none to list, None if the verdicts agree."""
     if verdict.status == 200 and accepted is False:
@@ -184,24 +243,33 @@ def compare(parser, verdicts, show):
     return not failures
 
 
+def in_process_parsers():
+    try:
+        yield H11()
+    except ImportError:
+        print("left out: h11 is not installed (Debian: python3-h11)")
+    source = pathlib.Path(os.environ.get("HOCKET_LLHTTP", LLHTTP))
+    if source.is_dir():
+        yield Llhttp(source)
+    else:
+        print("left out: llhttp is not downloaded (./dev setup)")
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("program")
     arguments.add_argument("--mutations", type=int, default=20000)
     arguments.add_argument("--show", action="store_true")
     options = arguments.parse_args()
-    parsers = []
-    try:
-        parsers.append(H11())
-    except ImportError:
-        print("h11 is not installed (Debian: python3-h11)")
-    if source := os.environ.get("HOCKET_LLHTTP"):
-        parsers.append(Llhttp(source))
-    if not parsers:
-        return SKIPPED
+    parsers = [*in_process_parsers()]
     table = list(judge(options.program))
-    verdicts = table + list(judge(options.program, list(mutate([row.request for row in table], options.mutations))))
-    return 0 if all([compare(parser, verdicts, options.show) for parser in parsers]) else 1
+    mutations = judge(options.program, list(mutate([row.request for row in table], options.mutations))) if parsers else ()
+    verdicts = [*table, *mutations]
+    agree = [compare(parser, verdicts, options.show) for parser in parsers]
+    with run_nginx() as nginx:
+        if nginx:
+            agree.append(compare(nginx, table, options.show))
+    return SKIPPED if not agree else 0 if all(agree) else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What the verbs need from outside, and installing it.
 
-Two sources: Debian packages (packages.txt of tools, of lab, and of the folders of lab/subjects) and PyPI packages in
-.venv (requirements.txt of these folders).
+Three kinds: Debian packages (packages.txt of tools, of lab, and of the folders of lab/subjects), PyPI packages in .venv
+(requirements.txt of these folders), and sources from PyPI, which tests compile, in .venv/sources (SOURCES).
 Nothing is installed without being named first, and nothing at all under --no-install or HOCKET_NO_INSTALL=1: then a
 missing package is an error, or, when it is optional, something that its user leaves out.
 """
@@ -22,6 +22,7 @@ Package = collections.namedtuple("Package", "name optional unless", defaults=[No
 FLAG = re.compile(r"optional|unless:\S+")
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "tools/requirements.txt"
+SOURCES = ROOT / "tests/differential/sources.txt"
 LAB = ROOT / "lab"
 APT_GET = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "-q", "-y"]
 
@@ -145,15 +146,37 @@ def ensure_venv(requirements=REQUIREMENTS):
     return True
 
 
+def ensure_sources(requirements=SOURCES):
+    """Downloads and unpacks these source distributions, whose hashes the file pins. False if they are missing and must not be fetched."""
+    folder = VENV / "sources"
+    stamp = folder / "sources.txt"
+    required = requirements.read_text()
+    if stamp.exists() and stamp.read_text() == required:
+        return True
+    names = [line.split()[0] for line in required.splitlines() if "==" in line]
+    if forbidden():
+        print("left out (not downloaded, from PyPI):", " ".join(names))
+        return False
+    ensure_venv()
+    print("downloading into .venv/sources from PyPI:", " ".join(names), flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    must_quietly(str(VENV / "bin/pip"), "download", "--quiet", "--require-hashes", "--no-deps", "-r", str(requirements), "-d", str(folder),
+                 log="setup.log")
+    for archive in sorted(folder.glob("*.tar.gz")):
+        shutil.unpack_archive(archive, folder)
+    stamp.write_text(required)
+    return True
+
+
 def ensure_lab():
     """What the lab's systems need; all of it is optional."""
     ensure_packages("build", "lab")
-    return all([ensure_optional(file) for file in sorted(LAB.glob("subjects/*/requirements.txt"))])
+    return all([ensure_optional(ensure_venv, file) for file in sorted(LAB.glob("subjects/*/requirements.txt"))])
 
 
-def ensure_optional(requirements):
+def ensure_optional(ensure, requirements):
     try:
-        return ensure_venv(requirements)
+        return ensure(requirements)
     except Stop as reason:
         print(f"not installed: what {requirements.relative_to(ROOT)} names: {str(reason).splitlines()[-1]}")
         return False
@@ -162,6 +185,6 @@ def ensure_optional(requirements):
 def setup():
     groups = ["build", "debug", "extensions", "clients", "clang", "cross", "browser", "fresh", "lab"]
     ensure_packages(*groups)
-    has_all = [ensure_venv(), ensure_lab(), not missing_packages(groups)]
+    has_all = [ensure_venv(), ensure_optional(ensure_sources, SOURCES), ensure_lab(), not missing_packages(groups)]
     if all(has_all):
         print("everything is installed")

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import sys
+import tarfile
 import tempfile
 import unittest
 import unittest.mock
@@ -58,6 +59,48 @@ class Lists(unittest.TestCase):
         conditions = {package.name: package.unless for package in install.packages(["lab"])}
         self.assertEqual({name: conditions.get(name) for name in ("golang-go", "cargo-web", "rustc-web")},
                          {"golang-go": "go", "cargo-web": "cargo", "rustc-web": "cargo"})
+
+
+class Sources(unittest.TestCase):
+    """Source distributions that tests compile: sources.txt names them, with their hashes."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        folder = pathlib.Path(scratch.name)
+        self.requirements, self.venv = folder / "sources.txt", folder / "venv"
+        self.requirements.write_text("--no-binary thing\nthing==1 --hash=sha256:00\n")
+        self.commands = []
+
+    def ensure(self, **variables):
+        with unittest.mock.patch.multiple(install, VENV=self.venv, ensure_venv=lambda: True, must_quietly=self.download), \
+                unittest.mock.patch.dict(os.environ, {"HOCKET_NO_INSTALL": "0", **variables}):
+            return install.ensure_sources(self.requirements)
+
+    def download(self, *command, **_):
+        self.commands.append(command)
+        folder = self.venv / "sources"
+        folder.mkdir(parents=True)
+        (folder / "read.c").write_text("")
+        with tarfile.open(folder / "thing-1.tar.gz", "w:gz") as archive:
+            archive.add(folder / "read.c", "thing-1/read.c")
+
+    def test_they_are_downloaded_by_hash_and_unpacked_once(self):
+        self.assertTrue(self.ensure())
+        self.assertTrue((self.venv / "sources/thing-1/read.c").exists())
+        self.assertIn("--require-hashes", self.commands[0])
+        self.assertTrue(self.ensure())
+        self.assertEqual(len(self.commands), 1)
+
+    def test_another_list_is_downloaded_anew(self):
+        self.ensure()
+        self.requirements.write_text("thing==2 --hash=sha256:00\n")
+        self.assertTrue(self.ensure())
+        self.assertEqual(len(self.commands), 2)
+
+    def test_nothing_is_downloaded_where_that_is_forbidden(self):
+        self.assertFalse(self.ensure(HOCKET_NO_INSTALL="1"))
+        self.assertEqual(self.commands, [])
 
 
 if __name__ == "__main__":

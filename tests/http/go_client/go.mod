@@ -1,0 +1,3 @@
+module hocket.test/go_client
+
+go 1.19
