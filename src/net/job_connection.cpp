@@ -46,8 +46,8 @@ namespace {
 // The context of a run. Code of the user may retain it.
 class run_context final : public context {
  public:
-  run_context(context& parent, const literal_name& name) noexcept
-      : context(parent, {.name = name}, parent, {}, nullptr, &run_context::free) {}
+  run_context(context& parent, const spawn_options& options) noexcept
+      : context(parent, {.name = options.name}, parent, options.location, nullptr, &run_context::free) {}
 
   static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { release_frame(memory, bytes); }
@@ -59,8 +59,8 @@ class run_context final : public context {
 // Without memory for a context of its own, a run has the scope's.
 class running_job {
  public:
-  running_job(scope& connections, const literal_name& name) noexcept
-      : context_(make_context(connections.parent_context(), name)) {
+  running_job(scope& connections, const spawn_options& options) noexcept
+      : context_(make_context(connections.parent_context(), options)) {
     this_thread().ctx = context_ ? context_ : &connections.parent_context();
     current_slot(thread_slot::target) = &static_cast<spawn_target&>(connections);
   }
@@ -73,8 +73,8 @@ class running_job {
   }
 
  private:
-  static context* make_context(context& parent, const literal_name& name) noexcept try {
-    return new run_context(parent, name);
+  static context* make_context(context& parent, const spawn_options& options) noexcept try {
+    return new run_context(parent, options);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -86,7 +86,7 @@ class running_job {
 
 // False: it is destroyed.
 bool job_connection::run(std::uint32_t reasons) noexcept {
-  const running_job current(server().connections_scope(), server().options_of_connections().name);
+  const running_job current(server().connections_scope(), server().options_of_connections());
   set_linked(linked_ & ~reasons);
   if (is_idle_) descriptor_access::record_of(peer).set_idle_since(0);
   is_idle_ = false;
