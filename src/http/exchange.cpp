@@ -28,7 +28,9 @@ task<active_connection::fate> active_connection::run(step first) {
     switch (next) {
       case step::idle:
       case step::flush:
-      case step::close: lives = co_await send_output(); break;
+      case step::close:
+        if (out_.send_now() != send_state::complete) lives = co_await send_output();
+        break;
       case step::proxy_header: lives = co_await read_proxy_header(); break;
       case step::head: lives = co_await read_head(); break;
       case step::exchange: lives = co_await exchange(); break;

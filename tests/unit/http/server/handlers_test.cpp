@@ -1,6 +1,8 @@
 // Handlers that throw, fail, never answer, write after the end, outlive their peer, or are killed.
 #include "unit/http/server/world.hpp"
 
+#include <hocket/core/yield.hpp>
+
 #include <stdexcept>
 
 using namespace hocket_test;

@@ -1,4 +1,6 @@
 // The shutdown of a server, in each phase of a connection, by virtual time.
+#include <hocket/net/service.hpp>
+
 #include "unit/http/server/world.hpp"
 
 using namespace hocket_test;
