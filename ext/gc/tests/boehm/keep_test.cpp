@@ -94,7 +94,7 @@ template <class Self>
 
 // start(scene, i): makes the coroutine that holds object i; what it gives is kept to the end.
 template <class Start>
-void hold_and_drop(Start start, collects where) {
+void check_survivors(Start start, collects where) {
   scene in;
   std::deque<decltype(start(in, std::size_t{0}))> all;
   GC_disable();
@@ -114,8 +114,8 @@ void hold_and_drop(Start start, collects where) {
 }
 
 template <class Start>
-void hold_and_drop(Start start) {
-  for (const collects where : {collects::main, collects::fiber, collects::thread}) hold_and_drop(start, where);
+void check_survivors(Start start) {
+  for (const collects where : {collects::main, collects::fiber, collects::thread}) check_survivors(start, where);
 }
 
 auto fibers(spawn_options options) {
@@ -125,13 +125,13 @@ auto fibers(spawn_options options) {
 }  // namespace
 
 TEST_CASE("FAULT 36: what only a suspended fiber holds survives, on its own stack") {
-  hold_and_drop(fibers({.stack_size = 32768}));
+  check_survivors(fibers({.stack_size = 32768}));
 }
 
-TEST_CASE("on dense stacks") { hold_and_drop(fibers({.stack_size = 16384, .stack = stack_kind::dense})); }
+TEST_CASE("on dense stacks") { check_survivors(fibers({.stack_size = 16384, .stack = stack_kind::dense})); }
 
 TEST_CASE("on copied stacks, which are images while their fibers wait") {
-  hold_and_drop(fibers({.stack_size = 32768, .stack = stack_kind::copied}));
+  check_survivors(fibers({.stack_size = 32768, .stack = stack_kind::copied}));
 }
 
 TEST_CASE("without what hocket tells, everything is lost: the control") {
@@ -196,7 +196,7 @@ namespace {
 }  // namespace
 
 TEST_CASE("above a call on another stack, and below it") {
-  hold_and_drop([](scene& in, std::size_t i) {
+  check_survivors([](scene& in, std::size_t i) {
     return spawn(in.on, {.stack_size = 16384}, [&in, i] {
       hold_beside_call(in, i);
       scrub();
@@ -206,7 +206,7 @@ TEST_CASE("above a call on another stack, and below it") {
 }
 
 TEST_CASE("in raw coroutines that a thread resumes, and in those that a fiber resumes") {
-  hold_and_drop([](scene& in, std::size_t i) {
+  check_survivors([](scene& in, std::size_t i) {
     return spawn(in.on, {.stack_size = 16384}, [&in, i] {
       coroutine<void()> raw([&](auto& self) {
         hold_until_resumed(self, in, i);
@@ -283,8 +283,8 @@ task<> hold_in_large_frame(scene& in, std::size_t i) {
 }  // namespace
 
 TEST_CASE("in the frames of tasks, small and large; a destroyed frame holds nothing") {
-  hold_and_drop([](scene& in, std::size_t i) { return spawn(in.on, hold_in_large_frame, std::ref(in), i); });
-  hold_and_drop([](scene& in, std::size_t i) { return spawn(in.on, hold_in_small_frame, std::ref(in), i); });
+  check_survivors([](scene& in, std::size_t i) { return spawn(in.on, hold_in_large_frame, std::ref(in), i); });
+  check_survivors([](scene& in, std::size_t i) { return spawn(in.on, hold_in_small_frame, std::ref(in), i); });
 }
 
 TEST_CASE("in closures and arguments of fibers and tasks that have not begun") {
@@ -347,7 +347,7 @@ struct thrown {
 }  // namespace
 
 TEST_CASE("in exceptions that are caught, and kept") {
-  hold_and_drop([](scene& in, std::size_t i) {
+  check_survivors([](scene& in, std::size_t i) {
     return spawn(in.on, {.stack_size = 32768}, [&in, i] {
       try {
         throw thrown{in.objects.make(i)};
