@@ -71,29 +71,29 @@ TEST_CASE("two fibers talk through sockets of one io_context") {
   net::io_context host;
   connected pair(host);
   asio_home home(host);
-  auto served = spawn(home, echo, std::ref(pair.near), 300);
-  auto asked = spawn(home, ask, std::ref(pair.far), 300);
+  auto server = spawn(home, echo, std::ref(pair.near), 300);
+  auto client = spawn(home, ask, std::ref(pair.far), 300);
   host.run();
-  CHECK(sync_wait(served) == 300);
-  CHECK(sync_wait(asked) == 300);
+  CHECK(sync_wait(server) == 300);
+  CHECK(sync_wait(client) == 300);
 }
 
 TEST_CASE("a fiber unwinds when its home is destroyed, after its operation") {
   net::io_context host;
   connected pair(host);
-  bool gone = false;
+  bool is_destroyed = false;
   {
     asio_home home(host);
     spawn(home, [&] {
       struct witness {
-        bool& gone;
-        ~witness() { gone = true; }
-      } local{gone};
+        bool& is_destroyed;
+        ~witness() { is_destroyed = true; }
+      } local{is_destroyed};
       read_some(pair.near);
     });
     host.poll();
   }
-  CHECK(gone);
+  CHECK(is_destroyed);
 }
 
 TEST_CASE("or_throw throws what the operation ended with") {

@@ -17,10 +17,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-task<> note(std::vector<int>& order, int what) {
-  order.push_back(what);
+task<> record_twice(std::vector<int>& order, int number) {
+  order.push_back(number);
   co_await yield();
-  order.push_back(what);
+  order.push_back(number);
 }
 
 task<> yield_often(int times, int& done) {
@@ -43,13 +43,13 @@ TEST_CASE("coroutines run in the io_context's run, which ends with the last of t
   net::io_context host;
   asio_home home(host);
   std::vector<int> order;
-  for (int i : {1, 2}) spawn(home, note, std::ref(order), i);
+  for (int i : {1, 2}) spawn(home, record_twice, std::ref(order), i);
   CHECK(order.empty());
   host.run();
   CHECK(order == std::vector{1, 2, 1, 2});
   CHECK(home.live() == 0);
   host.restart();
-  spawn(home, note, std::ref(order), 3);
+  spawn(home, record_twice, std::ref(order), 3);
   host.run();
   CHECK(order.size() == 6);
 }
@@ -102,11 +102,11 @@ TEST_CASE("another thread wakes a coroutine while the io_context has nothing els
     net::io_context host;
     asio_home home(host);
     event bell;
-    auto heard = spawn(home, wait_for, std::ref(bell));
+    auto waiter = spawn(home, wait_for, std::ref(bell));
     std::thread other([&] { bell.set(); });
     host.run();
     other.join();
-    CHECK(sync_wait(heard));
+    CHECK(sync_wait(waiter));
   }
 }
 
@@ -131,26 +131,26 @@ TEST_CASE("threads spawn on a home while its io_context runs") {
 TEST_CASE("a home that is destroyed kills its coroutines, and waits for their operations") {
   net::io_context host;
   connected pair(host);
-  bool gone = false;
+  bool is_destroyed = false;
   char room[4];
   auto read = [&]() -> task<> {
     struct witness {
-      bool& gone;
-      ~witness() { gone = true; }
-    } local{gone};
+      bool& is_destroyed;
+      ~witness() { is_destroyed = true; }
+    } local{is_destroyed};
     static_cast<void>(co_await pair.near.async_read_some(net::buffer(room), use_hocket));
   };
   for (bool stopped : {false, true}) {
-    gone = false;
+    is_destroyed = false;
     {
       asio_home home(host);
       spawn(home, read);
       spawn(home, nap, duration(10h));
       host.poll();
       if (stopped) host.stop();
-      CHECK_FALSE(gone);
+      CHECK_FALSE(is_destroyed);
     }
-    CHECK(gone);
+    CHECK(is_destroyed);
   }
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("a home may go while a turn of it stands in line, in an io_context tha
     net::io_context host;
     {
       asio_home home(host);
-      spawn(home, note, std::ref(order), 1);
+      spawn(home, record_twice, std::ref(order), 1);
     }
     host.restart();
     if (again) host.run();

@@ -52,9 +52,9 @@ TEST_CASE("what was read is the value, what went wrong the error") {
   net::io_context host;
   connected pair(host);
   asio_home home(host);
-  auto got = spawn(home, read_some, std::ref(pair.near));
+  auto read = spawn(home, read_some, std::ref(pair.near));
   pair.send("hello");
-  CHECK(finish(host, got) == "hello");
+  CHECK(finish(host, read) == "hello");
 
   pair.far.close();
   auto end = spawn(home, read_some, std::ref(pair.near));
@@ -70,8 +70,8 @@ TEST_CASE("a deadline ends a read as timed_out, when the operation has ended") {
   CHECK(finish(host, late) == std::errc::timed_out);
   // The operation is gone: what comes now is for the next.
   pair.send("next");
-  auto got = spawn(home, read_some, std::ref(pair.near));
-  CHECK(finish(host, got) == "next");
+  auto read = spawn(home, read_some, std::ref(pair.near));
+  CHECK(finish(host, read) == "next");
 }
 
 TEST_CASE("a cancellation ends a read as operation_canceled, also one that came before it") {
@@ -93,12 +93,12 @@ TEST_CASE("what was read before the cancellation got there is not lost") {
   net::io_context host;
   connected pair(host);
   asio_home home(host);
-  auto got = spawn(home, read_some, std::ref(pair.near));
+  auto read = spawn(home, read_some, std::ref(pair.near));
   host.poll();
   pair.send("kept");
   // The read completes before the handler that cancels it, which is posted behind.
-  net::post(host, [&] { got.cancel(); });
-  CHECK(finish(host, got) == "kept");
+  net::post(host, [&] { read.cancel(); });
+  CHECK(finish(host, read) == "kept");
 }
 
 TEST_CASE("an operation that somebody else cancels is canceled") {
@@ -106,10 +106,10 @@ TEST_CASE("an operation that somebody else cancels is canceled") {
   connected pair(host);
   asio_home home(host);
   bytes room;
-  auto got = spawn(home, read_until, std::ref(pair.near), std::ref(room), duration::max());
+  auto read = spawn(home, read_until, std::ref(pair.near), std::ref(room), duration::max());
   host.poll();
   pair.near.cancel();
-  CHECK(finish(host, got) == std::errc::operation_canceled);
+  CHECK(finish(host, read) == std::errc::operation_canceled);
 }
 
 TEST_CASE("a composed operation and its cancellation") {
@@ -133,21 +133,21 @@ TEST_CASE("kill unwinds a coroutine when its operation has completed") {
   net::io_context host;
   connected pair(host);
   asio_home home(host);
-  bool gone = false;
+  bool is_destroyed = false;
   auto wait = [&]() -> task<> {
     struct witness {
-      bool& gone;
-      ~witness() { gone = true; }
-    } local{gone};
+      bool& is_destroyed;
+      ~witness() { is_destroyed = true; }
+    } local{is_destroyed};
     bytes room;
     static_cast<void>(co_await pair.near.async_read_some(net::buffer(room), use_hocket));
   };
   auto killed = spawn(home, wait);
   host.poll();
   killed.kill();
-  CHECK_FALSE(gone);
+  CHECK_FALSE(is_destroyed);
   host.run();
-  CHECK(gone);
+  CHECK(is_destroyed);
 }
 
 TEST_CASE("several values are a tuple, none is void, an exception is thrown") {
@@ -159,13 +159,13 @@ TEST_CASE("several values are a tuple, none is void, an exception is thrown") {
     CHECK(both.value() == std::tuple(2, std::string("two")));
     auto none = co_await begin_own<void()>([&](auto handler) { net::post(host, std::move(handler)); });
     CHECK(none.has_value());
-    auto one = co_await begin_own<void(std::unique_ptr<int>)>(
+    auto pointer = co_await begin_own<void(std::unique_ptr<int>)>(
         [&](auto handler) { net::post(host, [h = std::move(handler)]() mutable { h(std::make_unique<int>(7)); }); });
     auto thrower = begin_own<void(std::exception_ptr)>([&](auto handler) {
       net::post(host, [h = std::move(handler)]() mutable { h(std::make_exception_ptr(std::runtime_error("boom"))); });
     });
     CHECK_THROWS_WITH(static_cast<void>(co_await std::move(thrower)), "boom");
-    co_return one ? **one : 0;
+    co_return pointer ? **pointer : 0;
   };
   auto done = spawn(home, all);
   CHECK(finish(host, done) == 7);
@@ -193,8 +193,8 @@ TEST_CASE("an operation that tells no executor is waited for, whatever the deadl
   auto wait = [&]() -> task<int> {
     auto own =
         begin_own<void(int)>([&](auto handler) { gate.async_wait([h = std::move(handler)](auto) mutable { h(3); }); });
-    auto got = co_await within(0s, std::move(own));
-    co_return got ? *got : 0;
+    auto value = co_await within(0s, std::move(own));
+    co_return value ? *value : 0;
   };
   auto done = spawn(home, wait);
   host.poll();

@@ -37,15 +37,15 @@ runtime_options registered(std::size_t workers) {
 std::vector<int> numbers_of_all() {
   std::vector<int> seen;
   gc::stop_world([&](std::span<const stopped_thread>) {
-    gc::for_each_slot<state>([&](state& one) { seen.push_back(one.number); });
+    gc::for_each_slot<state>([&](state& slot) { seen.push_back(slot.number); });
   });
   std::sort(seen.begin(), seen.end());
   return seen;
 }
 
 int number_now() {
-  state* const here = gc::current_slot<state>();
-  return here ? here->number : -1;
+  state* const current = gc::current_slot<state>();
+  return current ? current->number : -1;
 }
 task<int> number_in_task() { co_return number_now(); }
 
@@ -76,7 +76,7 @@ TEST_CASE("each coroutine has its own slot, in a task and in a fiber, wherever i
         },
         std::ref(wrong), 1000 + i));
   }
-  for (auto& one : some) sync_wait(one);
+  for (auto& handle : some) sync_wait(handle);
   CHECK(wrong == 0);
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("a block sees the slot of the code around it; what is spawned and the 
 }
 
 TEST_CASE("slots nest, and the thread's own is seen in its plain code") {
-  gc::thread_scope here;
+  gc::thread_scope scope;
   CHECK(number_now() == -1);
   {
     gc::slot<state> outer(1);
@@ -132,12 +132,12 @@ TEST_CASE("a stopped world shows every slot, and none of coroutines that have en
   CHECK(seen.front() == 0);
   CHECK(seen.back() == 19);
   go.set();
-  for (auto& one : some) sync_wait(one);
+  for (auto& handle : some) sync_wait(handle);
   CHECK(numbers_of_all().empty());
 }
 
 TEST_CASE("roots of coroutines and threads are found and may be changed; they end in any order") {
-  gc::thread_scope here;
+  gc::thread_scope scope;
   runtime rt(registered(2));
   event go;
   std::atomic<int> ready{0}, wrong{0};
@@ -169,7 +169,7 @@ TEST_CASE("roots of coroutines and threads are found and may be changed; they en
   CHECK(moved == 61);
   CHECK(of_thread.get() == &new_home[0]);
   go.set();
-  for (auto& one : some) sync_wait(one);
+  for (auto& handle : some) sync_wait(handle);
   CHECK(wrong == 0);
 }
 
@@ -194,24 +194,25 @@ TEST_CASE("a collector sees no value before its constructor has ended, and none 
     }));
   for (; stops < 1'000 || seen < 1'000; ++stops)
     gc::stop_world([&](std::span<const stopped_thread>) {
-      gc::for_each_slot<fragile>([&](fragile& one) {
+      gc::for_each_slot<fragile>([&](fragile& slot) {
         ++seen;
-        broken += !one.is_whole();
+        broken += !slot.is_whole();
       });
     });
   enough = true;
-  for (auto& one : all) sync_wait(one);
+  for (auto& handle : all) sync_wait(handle);
   CHECK(broken == 0);
 }
 
 TEST_CASE("slots of several types: each is told by its own") {
-  gc::thread_scope here;
+  gc::thread_scope scope;
   gc::slot<state> number(3);
   gc::slot<std::string> text("word");
   CHECK(*gc::current_slot<std::string>() == "word");
   std::string seen;
-  gc::stop_world(
-      [&](std::span<const stopped_thread>) { gc::for_each_slot<std::string>([&](std::string& one) { seen += one; }); });
+  gc::stop_world([&](std::span<const stopped_thread>) {
+    gc::for_each_slot<std::string>([&](std::string& slot) { seen += slot; });
+  });
   CHECK(seen == "word");
   CHECK(numbers_of_all() == std::vector<int>{3});
 }

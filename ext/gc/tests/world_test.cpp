@@ -61,10 +61,10 @@ TEST_CASE("stop_world waits for coroutines that poll, and holds them until it is
   };
   {
     runtime rt(registered(2));
-    auto one = spawn(rt, computes), other = spawn(rt, [&]() -> task<> {
-                                      computes();
-                                      co_return;
-                                    });
+    auto fiber = spawn(rt, computes), other = spawn(rt, [&]() -> task<> {
+                                        computes();
+                                        co_return;
+                                      });
     while (all.done == 0) std::this_thread::yield();
     for (int i = 0; i < 50; ++i) all.stop_for_a_while();
     over = true;
@@ -74,7 +74,7 @@ TEST_CASE("stop_world waits for coroutines that poll, and holds them until it is
 
 TEST_CASE("a computation stops at the first safepoint after a stop was asked for") {
   std::atomic<bool> over{false};
-  std::atomic<int> stops{0}, asked{0}, passed{0};
+  std::atomic<int> stops{0}, requests{0}, passed{0};
   {
     runtime rt(registered(1));
     auto computes = spawn(rt, [&] {
@@ -82,11 +82,11 @@ TEST_CASE("a computation stops at the first safepoint after a stop was asked for
         const int before = stops;
         const bool is_asked = gc::detail::world_halt.is_stop_requested();  // for a stop that waits for this thread
         gc::safepoint();
-        asked += is_asked;
+        requests += is_asked;
         passed += is_asked && stops == before;
       }
     });
-    while (asked < 100) gc::stop_world([&](std::span<const stopped_thread>) { ++stops; });
+    while (requests < 100) gc::stop_world([&](std::span<const stopped_thread>) { ++stops; });
     over = true;
     sync_wait(computes);
   }
@@ -114,7 +114,7 @@ TEST_CASE("coroutines that never poll stop where their worker has come back from
 }
 
 TEST_CASE("a thread that sleeps counts as stopped: a worker, a loop, a plain thread that waits, a blocking call") {
-  gc::thread_scope here;
+  gc::thread_scope scope;
   event never, begun;
   std::latch ready(1);
   runtime rt(registered(2));
@@ -207,10 +207,10 @@ TEST_CASE("threads that stop the world at once take turns, and none waits for ev
         --inside;
       });
   };
-  std::thread one(stops), two(stops), three(stops);
-  one.join();
-  two.join();
-  three.join();
+  std::thread first(stops), second(stops), third(stops);
+  first.join();
+  second.join();
+  third.join();
   CHECK(most == 1);
   CHECK(runs == 600);
 }
@@ -232,7 +232,7 @@ TEST_CASE("a coroutine stops the world, on a fiber and in a task") {
       stop();
     }));
   }
-  for (auto& one : some) sync_wait(one);
+  for (auto& handle : some) sync_wait(handle);
   CHECK(stops == 80);
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("threads come and go while the world is stopped again and again") {
   std::thread stopper([&] {
     while (!over)
       gc::stop_world([&](std::span<const stopped_thread> threads) {
-        for (const stopped_thread& one : threads) wrong += one.stack_pointer == nullptr;
+        for (const stopped_thread& thread : threads) wrong += thread.stack_pointer == nullptr;
       });
   });
   for (int i = 0; i < 100; ++i) {
@@ -255,7 +255,7 @@ TEST_CASE("threads come and go while the world is stopped again and again") {
 }
 
 TEST_CASE("what f throws comes out, and the world goes on") {
-  gc::thread_scope here;
+  gc::thread_scope scope;
   CHECK_THROWS_AS(gc::stop_world([](std::span<const stopped_thread>) { throw std::runtime_error("no room"); }),
                   std::runtime_error);
   gc::safepoint();
@@ -296,7 +296,7 @@ TEST_CASE("a stop and a dump take turns") {
 }
 
 TEST_CASE("in a forked child only the thread that forked is registered") {
-  gc::thread_scope here;
+  gc::thread_scope scope;
   std::latch ready(1), leave(1);
   std::thread other([&] {
     gc::thread_scope there;
@@ -318,7 +318,7 @@ TEST_CASE("in a forked child only the thread that forked is registered") {
 }
 
 TEST_CASE("a thread that has stopped the world forks, and the child's world goes on after it") {
-  gc::thread_scope here;
+  gc::thread_scope scope;
   int status = -1;
   bool in_child = false;
   gc::stop_world([&](std::span<const stopped_thread>) {
@@ -333,7 +333,7 @@ TEST_CASE("a thread that has stopped the world forks, and the child's world goes
 }
 
 TEST_CASE("a pool and a runtime are destroyed while another thread stops the world") {
-  gc::thread_scope here;
+  gc::thread_scope scope;
   std::atomic<bool> over{false};
   std::atomic<int> ran{0};
   std::thread stops([&] {
@@ -353,7 +353,7 @@ TEST_CASE("a pool and a runtime are destroyed while another thread stops the wor
 
 TEST_CASE("the frames of all stopped threads and fibers are found with what stop_world tells") {
   if (!can_enumerate_stacks()) return;
-  gc::thread_scope here;
+  gc::thread_scope scope;
   runtime rt(registered(2));
   constexpr std::uintptr_t mark = 0x5ca1ab1e0000;
   event go;
@@ -378,5 +378,5 @@ TEST_CASE("the frames of all stopped threads and fibers are found with what stop
   });
   CHECK(std::count(found.begin(), found.end(), true) == 10);
   go.set();
-  for (auto& one : some) sync_wait(one);
+  for (auto& handle : some) sync_wait(handle);
 }

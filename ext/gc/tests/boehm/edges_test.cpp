@@ -72,7 +72,7 @@ TEST_CASE("small stacks stand allocations and collections, which take little of 
           if (held->mark != i) ++broken;
         }
       }));
-    for (auto& one : all) sync_wait(one);
+    for (auto& handle : all) sync_wait(handle);
   }
   over = true;
   collects.join();
@@ -90,8 +90,8 @@ TEST_CASE("finalizers run on demand alone, on the thread's own stack, also from 
   };
   const auto make_dead = [&] {
     for (int i = 0; i < 10; ++i) {
-      void* const made = GC_MALLOC(64);
-      GC_register_finalizer(made, finalize, nullptr, nullptr, nullptr);
+      void* const object = GC_MALLOC(64);
+      GC_register_finalizer(object, finalize, nullptr, nullptr, nullptr);
     }
   };
   loop on;
@@ -191,7 +191,7 @@ TEST_CASE("more than 2,048 slabs of stacks are looked through") {
   constexpr std::size_t slabs = 2100;
   std::vector<std::unique_ptr<stack_pool>> pools;
   std::vector<coroutine<void()>> all;
-  std::size_t broken = 0, made = 0;
+  std::size_t broken = 0, slab_count = 0;
   for (std::size_t i = 0; i < slabs; ++i) {
     pools.push_back(std::make_unique<stack_pool>(stack_options{.stack_size = 16384, .protection = guard::canary}));
     all.emplace_back(*pools.back(), [i, &broken](auto& self) {
@@ -201,12 +201,12 @@ TEST_CASE("more than 2,048 slabs of stacks are looked through") {
       broken += held->mark != i;
     });
     all.back().resume();
-    made += pools.back()->statistics().slabs;
+    slab_count += pools.back()->statistics().slabs;
   }
-  CHECK(made >= 2048);
+  CHECK(slab_count >= 2048);
   collect();
   for (std::size_t i = 0; i < 4 * slabs; ++i) static_cast<object*>(GC_MALLOC(sizeof(object)))->mark = ~i;
-  for (auto& one : all) one.resume();
+  for (auto& coroutine : all) coroutine.resume();
   CHECK(broken == 0);
 }
 

@@ -34,14 +34,14 @@ class herd {
 
   // Object i. The link to it, in memory that libgc does not see, becomes null when it dies.
   [[gnu::noinline]] object* make(std::size_t i) {
-    auto* const made = static_cast<object*>(GC_MALLOC(sizeof(object)));
-    made->mark = mark_of(i);
-    links_[i] = made;
-    GC_general_register_disappearing_link(&links_[i], made);
-    return made;
+    auto* const created = static_cast<object*>(GC_MALLOC(sizeof(object)));
+    created->mark = mark_of(i);
+    links_[i] = created;
+    GC_general_register_disappearing_link(&links_[i], created);
+    return created;
   }
   static std::uintptr_t mark_of(std::size_t i) noexcept { return 0xfeed'0000'0000'0001u + i * 2; }
-  static bool is_intact(const object* one, std::size_t i) noexcept { return one->mark == mark_of(i); }
+  static bool is_intact(const object* member, std::size_t i) noexcept { return member->mark == mark_of(i); }
 
   [[gnu::noinline]] std::size_t alive() const noexcept {
     std::size_t count = 0;
@@ -60,7 +60,7 @@ extern const GC_push_other_roots_proc roots_of_libgc;
 template <std::size_t Bytes = 3000>
 [[gnu::noinline]] void scrub() {
   volatile char dead[Bytes];
-  for (volatile char& one : dead) one = 0;
+  for (volatile char& byte : dead) byte = 0;
 }
 
 [[gnu::noinline]] inline void collect() {

@@ -55,7 +55,7 @@ struct scene {
     if (where == collects::main) {
       collect();
     } else if (where == collects::fiber) {
-      auto one = spawn(on, [] { collect(); });
+      auto collector = spawn(on, [] { collect(); });
       settle();
     } else {
       std::atomic<bool> over{false};
@@ -94,7 +94,7 @@ template <class Self>
 
 // start(scene, i): makes the coroutine that holds object i; what it gives is kept to the end.
 template <class Start>
-void keep_and_drop(Start start, collects where) {
+void check_survivors(Start start, collects where) {
   scene in;
   std::deque<decltype(start(in, std::size_t{0}))> all;
   GC_disable();
@@ -114,8 +114,8 @@ void keep_and_drop(Start start, collects where) {
 }
 
 template <class Start>
-void keep_and_drop(Start start) {
-  for (const collects where : {collects::main, collects::fiber, collects::thread}) keep_and_drop(start, where);
+void check_survivors(Start start) {
+  for (const collects where : {collects::main, collects::fiber, collects::thread}) check_survivors(start, where);
 }
 
 auto fibers(spawn_options options) {
@@ -125,13 +125,13 @@ auto fibers(spawn_options options) {
 }  // namespace
 
 TEST_CASE("FAULT 36: what only a suspended fiber holds survives, on its own stack") {
-  keep_and_drop(fibers({.stack_size = 32768}));
+  check_survivors(fibers({.stack_size = 32768}));
 }
 
-TEST_CASE("on dense stacks") { keep_and_drop(fibers({.stack_size = 16384, .stack = stack_kind::dense})); }
+TEST_CASE("on dense stacks") { check_survivors(fibers({.stack_size = 16384, .stack = stack_kind::dense})); }
 
 TEST_CASE("on copied stacks, which are images while their fibers wait") {
-  keep_and_drop(fibers({.stack_size = 32768, .stack = stack_kind::copied}));
+  check_survivors(fibers({.stack_size = 32768, .stack = stack_kind::copied}));
 }
 
 TEST_CASE("without what hocket tells, everything is lost: the control") {
@@ -169,10 +169,10 @@ TEST_CASE("hibernated, the frames are found where they were packed") {
   }
   GC_enable();
   CHECK(in.survivors(collects::main) == herd_size);
-  for (auto& one : all) one.resume();
-  for (auto& one : all) REQUIRE(hibernate(one));
+  for (auto& coroutine : all) coroutine.resume();
+  for (auto& coroutine : all) REQUIRE(hibernate(coroutine));
   CHECK(in.survivors(collects::main) <= 10);
-  for (auto& one : all) one.resume();
+  for (auto& coroutine : all) coroutine.resume();
   all.clear();
   CHECK(in.broken == 0);
   CHECK(in.survivors(collects::main) <= 10);
@@ -196,7 +196,7 @@ namespace {
 }  // namespace
 
 TEST_CASE("above a call on another stack, and below it") {
-  keep_and_drop([](scene& in, std::size_t i) {
+  check_survivors([](scene& in, std::size_t i) {
     return spawn(in.on, {.stack_size = 16384}, [&in, i] {
       hold_beside_call(in, i);
       scrub();
@@ -206,7 +206,7 @@ TEST_CASE("above a call on another stack, and below it") {
 }
 
 TEST_CASE("in raw coroutines that a thread resumes, and in those that a fiber resumes") {
-  keep_and_drop([](scene& in, std::size_t i) {
+  check_survivors([](scene& in, std::size_t i) {
     return spawn(in.on, {.stack_size = 16384}, [&in, i] {
       coroutine<void()> raw([&](auto& self) {
         hold_until_resumed(self, in, i);
@@ -231,7 +231,7 @@ TEST_CASE("in raw coroutines that a thread resumes, and in those that a fiber re
     all.back().resume();
   }
   CHECK(in.survivors(collects::thread) == herd_size);
-  for (auto& one : all) one.resume();
+  for (auto& coroutine : all) coroutine.resume();
   CHECK(in.broken == 0);
   all.clear();
   CHECK(in.survivors(collects::main) <= 10);
@@ -283,8 +283,8 @@ task<> hold_in_large_frame(scene& in, std::size_t i) {
 }  // namespace
 
 TEST_CASE("in the frames of tasks, small and large; a destroyed frame holds nothing") {
-  keep_and_drop([](scene& in, std::size_t i) { return spawn(in.on, hold_in_large_frame, std::ref(in), i); });
-  keep_and_drop([](scene& in, std::size_t i) { return spawn(in.on, hold_in_small_frame, std::ref(in), i); });
+  check_survivors([](scene& in, std::size_t i) { return spawn(in.on, hold_in_large_frame, std::ref(in), i); });
+  check_survivors([](scene& in, std::size_t i) { return spawn(in.on, hold_in_small_frame, std::ref(in), i); });
 }
 
 TEST_CASE("in closures and arguments of fibers and tasks that have not begun") {
@@ -347,7 +347,7 @@ struct thrown {
 }  // namespace
 
 TEST_CASE("in exceptions that are caught, and kept") {
-  keep_and_drop([](scene& in, std::size_t i) {
+  check_survivors([](scene& in, std::size_t i) {
     return spawn(in.on, {.stack_size = 32768}, [&in, i] {
       try {
         throw thrown{in.objects.make(i)};
@@ -361,10 +361,10 @@ TEST_CASE("in exceptions that are caught, and kept") {
     });
   });
   scene in;
-  std::vector<std::exception_ptr> kept(herd_size);
-  const auto fail = [&](std::size_t i) { kept[i] = std::make_exception_ptr(thrown{in.objects.make(i)}); };
+  std::vector<std::exception_ptr> exceptions(herd_size);
+  const auto fail = [&](std::size_t i) { exceptions[i] = std::make_exception_ptr(thrown{in.objects.make(i)}); };
   for (std::size_t i = 0; i < herd_size; ++i) fail(i);
   CHECK(in.survivors(collects::main) == herd_size);
-  kept.clear();
+  exceptions.clear();
   CHECK(in.survivors(collects::main) <= 10);
 }

@@ -33,8 +33,8 @@ void wait_for_drop() { static_cast<void>(await(drop->wait())); }
 
 // Holds object i in a register; gives whether it is intact.
 [[gnu::noinline]] bool hold(std::size_t i, void (*meanwhile)()) {
-  const std::uintptr_t kept = hold_in[i % hold_in.size()](make(i), meanwhile);
-  return herd::is_intact(reinterpret_cast<const object*>(kept), i);
+  const std::uintptr_t address = hold_in[i % hold_in.size()](make(i), meanwhile);
+  return herd::is_intact(reinterpret_cast<const object*>(address), i);
 }
 
 void settle() {
@@ -78,7 +78,7 @@ TEST_CASE("each callee-saved register of a fiber that waits") {
   over.set();
   settle();
   std::size_t intact = 0;
-  for (auto& one : holders) intact += sync_wait(one);
+  for (auto& holder : holders) intact += sync_wait(holder);
   CHECK(intact == herd_size);
   holders.clear();
   collect();

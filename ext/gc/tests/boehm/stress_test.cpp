@@ -32,12 +32,12 @@ struct node {
 std::atomic<std::size_t> broken{0};
 
 node* tree(int depth, std::size_t canary) {
-  auto* const made = static_cast<node*>(GC_MALLOC(sizeof(node)));
-  made->canary = canary;
-  if (depth == 0) return made;
-  made->left = tree(depth - 1, canary);
-  made->right = tree(depth - 1, canary);
-  return made;
+  auto* const created = static_cast<node*>(GC_MALLOC(sizeof(node)));
+  created->canary = canary;
+  if (depth == 0) return created;
+  created->left = tree(depth - 1, canary);
+  created->right = tree(depth - 1, canary);
+  return created;
 }
 std::size_t count(const node* at, std::size_t canary) {
   if (!at) return 0;
