@@ -96,7 +96,7 @@ def check_heads(curl, server):
 
 def check_broken_bodies(curl, server):
     """A body that has failed does not look complete. 18: "a partial file"."""
-    for path in ("stream", "text"):
+    for path in ("stream", "text", "short"):
         done = subprocess.run([curl, "-s", f"{server.url}/broken/{path}"], capture_output=True, timeout=60)
         expect((done.returncode, done.stdout), (18, b"a part of it\n"), path)
 

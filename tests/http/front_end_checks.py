@@ -75,7 +75,7 @@ def check_upgrade(port):
 
 
 def check_broken_bodies(port):
-    for path in ("stream", "text"):
+    for path in ("stream", "text", "short"):
         try:
             body = ask(port, f"/broken/{path}")[1]
         except http.client.IncompleteRead:

@@ -138,8 +138,14 @@ task<result<void>> break_off(http::body_writer& out) {
   co_return failure(hocket::errc::end_of_stream);
 }
 
+task<result<void>> end_early(http::body_writer& out) {
+  co_await or_return(out.write_all("a part of it\n"));
+  co_return {};
+}
+
 http::response break_stream(http::request&) { return http::stream_body("text/plain", break_off); }
 http::response break_text(http::request&) { return http::stream_body("text/plain", 1000, break_off); }
+http::response send_too_little(http::request&) { return http::stream_body("text/plain", 1000, end_early); }
 
 // -1: without an end.
 task<result<void>> write_events(http::event_writer& out, int count) {
@@ -201,6 +207,7 @@ void add_routes(http::router& routes, item_store& store) {
   routes.get("/lines", send_lines);
   routes.get("/broken/stream", break_stream);
   routes.get("/broken/text", break_text);
+  routes.get("/broken/short", send_too_little);
   routes.get("/events", send_events);
   routes.post("/upload", {.body = http::streamed, .max_body = std::size_t{1} << 32}, read_upload);
   routes.put("/upload", {.body = http::streamed, .max_body = std::size_t{1} << 32}, read_upload);
