@@ -31,8 +31,8 @@ int main() {
   routes.get("/", hello);
   result<http::server> server = http::serve(lp, "127.0.0.1:0", {}, std::move(routes));
   if (!server) return 1;
-  auto asked = spawn(lp, ask, std::ref(*server));
-  lp.run_until(asked);
-  const result<bool> answered = sync_wait(asked);
+  auto client = spawn(lp, ask, std::ref(*server));
+  lp.run_until(client);
+  const result<bool> answered = sync_wait(client);
   return answered && *answered ? 0 : 1;
 }
