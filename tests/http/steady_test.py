@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Slow but steady clients: each moves 20 to 100 times the least rate (limits::min_rate), downwards or upwards, for eight times the
+"""Slow but steady clients: each moves 50 to 200 times the least rate (limits::min_rate), downwards or upwards, for twelve times the
 server's patience. The server ends none of them, whatever the system's buffers hide from it."""
 import asyncio
 import time
@@ -8,16 +8,16 @@ from harness import expect, main, serving
 from wire import Connection
 
 PATIENCE = 2    # seconds of the server
-SECONDS = 16    # of each client
+SECONDS = 24    # of each client
 DOWNLOADS = {
     "a stream": b"GET /pattern?bytes=100000000 HTTP/1.1\r\nHost: a\r\n\r\n",
     "texts": b"GET /megabyte HTTP/1.1\r\nHost: a\r\n\r\n" * 20,
     "files": b"GET /files/large.bin HTTP/1.1\r\nHost: a\r\n\r\n" * 20,
 }
-RATES = [20_000, 100_000]   # bytes a second
+RATES = [50_000, 200_000]   # bytes a second
 
 
-async def keep_rate(begin, moved, rate):
+async def hold_rate(begin, moved, rate):
     await asyncio.sleep(max(0.0, begin + moved / rate - time.monotonic()))
 
 
@@ -29,7 +29,7 @@ async def download(port, name, request, rate):
         data = await connection.reader.read(rate // 20)
         expect(bool(data), True, f"{name} at {rate} B/s: the end after {moved} bytes")
         moved += len(data)
-        await keep_rate(begin, moved, rate)
+        await hold_rate(begin, moved, rate)
     connection.reset()
 
 
@@ -40,7 +40,7 @@ async def upload(port, rate):
     begin = time.monotonic()
     for moved in range(0, size, rate // 20):
         await connection.send(bytes(rate // 20))
-        await keep_rate(begin, moved, rate)
+        await hold_rate(begin, moved, rate)
     expect((await connection.read_answer()).status, 200, f"an upload at {rate} B/s")
     connection.close()
 
