@@ -74,7 +74,8 @@
 // # Access
 //
 // The job; from connection_job::lend_to_coroutine() to the return, the coroutine. While exchange() awaits a handler,
-// the handler's coroutine by way of the request. For both: cancel() and stream_is_released() are the job's.
+// the handler's coroutine by way of the request. Meanwhile the job calls awaits_user(), cancel() and
+// stream_is_released().
 #pragma once
 #include <hocket/base/seam/atomic.hpp>
 #include <hocket/coro/task.hpp>
@@ -130,6 +131,11 @@ class active_connection final : public request_origin {
 
   // --- by the job, for the coroutine
   void set_coroutine(join_handle<> coroutine) noexcept { coroutine_ = std::move(coroutine); }
+  // Whether a handler, or the function of a body, is awaited.
+  bool awaits_user() const noexcept {
+    // ORDER: relaxed, pairs with the stores in user_code: a value that is late delays the cancel by a second.
+    return awaits_user_.load(std::memory_order_relaxed);
+  }
   // The peer is gone.
   void cancel() noexcept {
     // ORDER: relaxed: cancel() releases it, and the coroutine reads it after it has acquired the stop.
@@ -180,6 +186,23 @@ class active_connection final : public request_origin {
   // Bytes of answers so far.
   std::uint64_t position() noexcept { return out_.sent() + out_.out().size(); }
 
+  // While the coroutine awaits code of the user.
+  class user_code {
+   public:
+    explicit user_code(primitive::atomic<bool>& flag) noexcept : flag_(flag) {
+      // ORDER: relaxed, pairs with the load in awaits_user(): see there.
+      flag_.store(true, std::memory_order_relaxed);
+    }
+    user_code(const user_code&) = delete;
+    user_code& operator=(const user_code&) = delete;
+    ~user_code() {
+      // ORDER: relaxed, as above.
+      flag_.store(false, std::memory_order_relaxed);
+    }
+
+   private:
+    primitive::atomic<bool>& flag_;
+  };
   // Destroys the request, and its objects, at the end of an exchange.
   struct request_end {
     std::optional<request>& rq;
@@ -223,7 +246,7 @@ class active_connection final : public request_origin {
   fate fate_ = fate::cancelled;
   std::exception_ptr error_;  // of the coroutine
   join_handle<> coroutine_;
-  primitive::atomic<bool> is_abandoned_{false};
+  primitive::atomic<bool> awaits_user_{false}, is_abandoned_{false};
   event released_;  // the job is not linked to the stream any more
 };
 

@@ -127,12 +127,15 @@ void connection_job::lend_to_coroutine(step next) {
 // --- a lent connection
 
 void connection_job::attend(std::uint32_t reasons) noexcept {
-  if ((reasons & job_reason::handover) != 0) watch_ = watch_state::releasing;
+  if ((reasons & job_reason::handover) != 0) {
+    end_phase();
+    watch_ = watch_state::releasing;
+  }
   if (watch_ == watch_state::releasing) return release();
   if (watch_ == watch_state::peer_ended || watch_ == watch_state::released) return;
   const std::optional<peer_end> end = watch_peer();
   if (!end) return;
-  if (*end == peer_end::closed || home().options.cancel_when_half_closed) {
+  if (*end == peer_end::closed || (home().options.cancel_when_half_closed && active_->awaits_user())) {
     watch_ = watch_state::peer_ended;
     end_phase();
     return active_->cancel();
@@ -143,6 +146,7 @@ void connection_job::attend(std::uint32_t reasons) noexcept {
 
 void connection_job::release() noexcept {
   if (!release_stream()) return;
+  leave_list();
   watch_ = watch_state::released;
   active_->stream_is_released();
 }
@@ -173,8 +177,8 @@ bool connection_job::take_back() {
 
 void server_part::begin(connection accepted) {
   const bool is_proxied = site_.options.proxy_protocol && site_.trusted.contains(accepted.peer.peer_address());
-  if (is_proxied) connection_job::start(*new proxied_connection_job(std::move(accepted)));
-  else connection_job::start(*new connection_job(std::move(accepted)));
+  if (is_proxied) connection_job::start(*new proxied_connection_job(std::move(accepted), next_home()));
+  else connection_job::start(*new connection_job(std::move(accepted), next_home()));
 }
 
 }}}}  // namespace hocket::http::detail

@@ -4,9 +4,11 @@
 //
 //   state      meaning                                              left by
 //   new        no byte has arrived; the phase limits::first_byte    a byte, the end of the phase
-//   idle       between two requests; this object alone              a byte, the age (limits::idle), a drain
+//   idle       between two requests; this object alone              a byte
 //   active     requests have arrived; within a run of the job       the last answer is sent, or a step has to wait
 //   lent       a coroutine serves the requests                      the end of the coroutine: idle, or the end
+//
+// A new or idle connection also ends by its age (limits::idle), by an eviction, a drain or a stop of the server.
 //
 // # A request
 //
@@ -16,9 +18,15 @@
 //
 // # The peer of a lent connection
 //
-// A handler is cancelled if its peer is gone. A coroutine that does not suspend needs no watch. So the job lets a run
-// follow behind the first one of the coroutine, which watches the peer if the coroutine still has the connection. The
-// watch stays for later requests. A peer that is half closed is looked at once a second, by a phase.
+// A handler is cancelled if its peer is gone. So a run follows the first loan, in which the job links itself to the end
+// of the peer. It stays linked for later requests: they cost no call. A peer that is half closed is looked at once a
+// second, by a phase. With cancel_when_half_closed it is gone only while the coroutine awaits code of the user: an
+// answer that is on its way is sent.
+//
+// # Upgrades
+//
+// upgrade() moves the stream to the handler. Before, it asks for the handover: the job unlinks itself, and leaves the
+// list by age, because the limits of the server apply no more.
 //
 // # Limits
 //
@@ -30,7 +38,7 @@
 // # Hazards
 //
 // If a client sends requests faster than they are answered, then a run would not end, and other connections would
-// wait. Prevented: after max_rounds reads the job posts itself again.
+// wait. Prevented: after max_rounds reads, of 16 KB at most each, the job posts itself again.
 //
 // If the coroutine is killed, or is never begun for lack of memory, then the job would wait for its return. Prevented:
 // `loan`, a member of the callable, gives back in its destructor.
@@ -59,7 +67,7 @@ class connection_job : public hocket::detail::job_connection {
   enum class stage : std::uint8_t { accepted, silent, served };
   enum class watch_state : std::uint8_t { none, half_closed, peer_ended, releasing, released };
   // Reads in one run.
-  static constexpr int max_rounds = 16;
+  static constexpr int max_rounds = 2;
 
   // A header of the PROXY protocol, if the connection begins with one.
   virtual proxied_peer* proxied() noexcept { return nullptr; }
@@ -99,7 +107,6 @@ class server_part final : public hocket::detail::server_core {
   server_part(loop& on, const tcp::serve_options& options, site& home) : server_core(on, options), site_(home) {}
 
   site& home() const noexcept { return site_; }
-  using server_core::options_of_connections;
 
  private:
   void begin(connection accepted) override;

@@ -28,7 +28,9 @@ task<active_connection::fate> active_connection::run(step first) {
     switch (next) {
       case step::idle:
       case step::flush:
-      case step::close: lives = co_await send_output(); break;
+      case step::close:
+        if (out_.send_now() != send_state::complete) lives = co_await send_output();
+        break;
       case step::proxy_header: lives = co_await read_proxy_header(); break;
       case step::head: lives = co_await read_head(); break;
       case step::exchange: lives = co_await exchange(); break;
@@ -167,7 +169,10 @@ task<bool> active_connection::respond(std::optional<response>& answer) {
     const result<void> sent = co_await out_.flush();
     if (!sent) co_return false;
   }
-  answer.emplace(co_await routes.respond(*request_));
+  {
+    const user_code awaited(awaits_user_);
+    answer.emplace(co_await routes.respond(*request_));
+  }
   // The answer to a peer that is gone is dropped, and so is the error of a handler that was cancelled.
   co_return !is_stopped() || (!is_abandoned() && answer->error() != std::errc::operation_canceled);
 }
@@ -232,6 +237,7 @@ task<std::error_code> active_connection::write_function(body_function& function,
   body_writer writer(out_, chunked, plan.end == body_end::length ? plan.length : body_writer::unlimited);
   result<void> written;
   try {
+    const user_code awaited(awaits_user_);
     auto writing = function.write(writer);
     written = co_await std::move(writing);
   } catch (...) {

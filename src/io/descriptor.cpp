@@ -76,14 +76,6 @@ std::size_t events_of(looking operation) noexcept { return operation == looking:
 look_operation::look_operation(open_descriptor& record, looking awaited) noexcept
     : transfer_operation(side_of(record, awaited), call_kind::look, nullptr, events_of(awaited)) {}
 
-drain_operation::drain_operation(open_descriptor& record) noexcept
-    : transfer_operation(record.peer, call_kind::drain, nullptr, 0) {}
-
-result<void> drain_operation::take() noexcept {
-  if (error != 0) return failure_of_transfer(error);
-  return {};
-}
-
 peer_end_operation::peer_end_operation(open_descriptor& record) noexcept
     : transfer_operation(record.peer, call_kind::look, nullptr, POLLRDHUP) {}
 

@@ -4,6 +4,7 @@
 #include <hocket/io/seam/descriptor_table.hpp>
 
 #include <array>
+#include <cerrno>
 #include <sys/socket.h>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
@@ -47,6 +48,7 @@ void open_descriptor::close() noexcept {
   in.close();
   out.close();
   peer.close();
+  drains.end_all(mutex_, ECANCELED);
   drop();
 }
 
@@ -78,18 +80,23 @@ void open_descriptor::end_lingering() noexcept {
   drop();
 }
 
+bool open_descriptor::has_drain_waits() noexcept {
+  locked guard(mutex_);
+  return drains.first() != nullptr;
+}
+
 bool open_descriptor::release() noexcept {
-  if (is_closed()) return false;
+  if (is_closed() || has_drain_waits()) return false;
   leave_parent();
   const std::array<direction*, 3> sides{&in, &out, &peer};
   for (std::size_t taken = 0; taken < sides.size(); ++taken) {
     if (sides[taken]->try_hold()) continue;
-    while (taken > 0) sides[--taken]->let_go();
+    while (taken > 0) sides[--taken]->release_hold();
     return false;
   }
   released_ = true;
   close();
-  for (direction* side : sides) side->let_go();
+  for (direction* side : sides) side->release_hold();
   return true;
 }
 
@@ -105,13 +112,13 @@ void open_descriptor::direction_closed() noexcept {
   drop();
 }
 
-// False: it is not in use.
 bool open_descriptor::try_use() noexcept {
   // ORDER: relaxed, pairs with nothing: the exchange verifies it.
-  std::uint32_t seen = uses_.load(std::memory_order_relaxed);
-  while (seen != 0) {
+  std::uint32_t expected = uses_.load(std::memory_order_relaxed);
+  while (expected != 0) {
     // ORDER: acquire, pairs with the store in open(): what it belongs to is that of this use.
-    if (uses_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    if (uses_.compare_exchange_weak(expected, expected + 1, std::memory_order_acquire, std::memory_order_relaxed))
+      return true;
   }
   return false;
 }

@@ -62,7 +62,7 @@ int open_descriptor::attach_to(io_driver& watcher, const void* group) noexcept {
   // ORDER: relaxed, pairs with nothing: see is_attached().
   forks_.store(fresh->forks, std::memory_order_relaxed);
   if (fresh != &first_) {
-    fresh->next = std::exchange(more_, fresh);
+    fresh->next = std::exchange(first_.next, fresh);
     return error;
   }
   // ORDER: relaxed, pairs with nothing: see is_attached().
@@ -74,7 +74,7 @@ int open_descriptor::attach_to(io_driver& watcher, const void* group) noexcept {
 registration* open_descriptor::find(const void* group) noexcept {
   const std::uint32_t forks = forks_so_far();
   if (first_.at && first_.group == group && first_.forks == forks) return &first_;
-  for (registration* watch = more_; watch; watch = watch->next) {
+  for (registration* watch = first_.next; watch; watch = watch->next) {
     if (watch->group == group && watch->forks == forks) return watch;
   }
   return nullptr;
@@ -82,7 +82,7 @@ registration* open_descriptor::find(const void* group) noexcept {
 
 // Under the mutex.
 void open_descriptor::abandon_waits_of_parent() noexcept {
-  const registration* const any = first_.at ? &first_ : more_;
+  const registration* const any = first_.at ? &first_ : first_.next;
   if (!any || any->forks == forks_so_far()) return;
   in.abandon();
   out.abandon();
@@ -101,7 +101,7 @@ void open_descriptor::leave_parent() noexcept {
 
 // Under the mutex, before a group attaches: drops the registrations if nobody waits. See the header.
 void open_descriptor::leave_unused() noexcept {
-  if (!first_.at && !more_) return;
+  if (!first_.at && !first_.next) return;
   // ORDER: relaxed, ordered before the look by the release in direction::in_use(), against is_attached().
   group_.store(nullptr, std::memory_order_relaxed);
   if (!in_use()) return drop_all();
@@ -121,8 +121,8 @@ void open_descriptor::drop_all() noexcept {
   // ORDER: relaxed, pairs with nothing: see leave_unused().
   group_.store(nullptr, std::memory_order_relaxed);
   if (first_.at) drop(first_);
-  while (registration* const watch = more_) {
-    more_ = watch->next;
+  while (registration* const watch = first_.next) {
+    first_.next = watch->next;
     drop(*watch);
     delete watch;
   }
@@ -167,7 +167,7 @@ void open_descriptor::drop_of(const io_driver& ending) noexcept {
     group_.store(nullptr, std::memory_order_relaxed);
     drop(first_);
   }
-  for (registration** link = &more_; *link;) {
+  for (registration** link = &first_.next; *link;) {
     registration* const watch = *link;
     if (watch->at != &ending) {
       link = &watch->next;

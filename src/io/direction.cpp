@@ -52,11 +52,11 @@ bool direction::try_behind_cut(transfer& operation) noexcept {
 
 bool direction::try_take() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-  word seen = word_.load(std::memory_order_relaxed);
-  while (is(seen, ready)) {
+  word expected = word_.load(std::memory_order_relaxed);
+  while (is(expected, ready)) {
     // ORDER: acquire, pairs with the exchange in leave(): calls are made one after the other. Pairs also with
     // the exchange in edge(): the call sees the state that the edge reported.
-    if (word_.compare_exchange_weak(seen, busy, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    if (word_.compare_exchange_weak(expected, busy, std::memory_order_acquire, std::memory_order_relaxed)) return true;
   }
   return false;
 }
@@ -84,7 +84,7 @@ bool direction::carry_on(transfer& operation) noexcept {
 
 // The coroutine holds the word until begin(). `is_ready`: the next call would not block.
 bool direction::hold_for(transfer& operation, bool is_ready) noexcept {
-  note_part(operation);
+  record_part(operation);
   operation.holds = is_ready ? 2 : 1;
   return false;
 }
@@ -97,20 +97,22 @@ bool direction::is_behind_cut(const transfer& operation) const noexcept {
 // False: an edge arrived meanwhile, so the caller repeats the call.
 bool direction::would_block() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (seen & edged) {
+    if (expected & edged) {
       // ORDER: acquire, pairs with the exchange in edge(): the next call sees the state that the edge reported.
-      if (word_.compare_exchange_weak(seen, seen & ~edged, std::memory_order_acquire, std::memory_order_relaxed))
+      if (word_.compare_exchange_weak(expected, expected & ~edged, std::memory_order_acquire,
+                                      std::memory_order_relaxed))
         return false;
     } else {
-      if (seen & (line | closing)) {
+      if (expected & (line | closing)) {
         leave(true);
         return true;
       }
       // ORDER: release, pairs with the acquires of the party that takes the word next: calls are made one after the
       // other.
-      if (word_.compare_exchange_weak(seen, idle, std::memory_order_release, std::memory_order_relaxed)) return true;
+      if (word_.compare_exchange_weak(expected, idle, std::memory_order_release, std::memory_order_relaxed))
+        return true;
     }
   }
 }
@@ -118,10 +120,10 @@ bool direction::would_block() noexcept {
 // The caller holds the word, and releases it. `drained`: the next call would block, unless an edge has arrived.
 void direction::leave(bool drained) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (seen & closing) return finish_close();
-    if (seen & line) {
+    if (expected & closing) return finish_close();
+    if (expected & line) {
       waiter* next = next_in_line();
       if (next && drained && transfer_of(*next).arm != 0) {
         const listing relisted = list_again(*next);  // a grant would report readiness that has ended
@@ -131,13 +133,13 @@ void direction::leave(bool drained) noexcept {
       if (next && record_.hand_over(*next)) return;
       if (next) end(*next, ECANCELED);  // its driver has ended
       // ORDER: relaxed, as above.
-      seen = word_.load(std::memory_order_relaxed);
+      expected = word_.load(std::memory_order_relaxed);
       continue;
     }
-    const word next = drained && (seen & edged) == 0 ? idle : ready;
+    const word next = drained && (expected & edged) == 0 ? idle : ready;
     // ORDER: release, pairs with the acquires of the party that takes the word next: calls are made one after the
     // other.
-    if (word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed)) return;
+    if (word_.compare_exchange_weak(expected, next, std::memory_order_release, std::memory_order_relaxed)) return;
   }
 }
 
@@ -162,7 +164,7 @@ void direction::begin(suspension& wait, waiter& entry, transfer& operation) noex
     if (detach(entry)) end(entry, EBADF);
     return;
   }
-  stay_attached(entry);
+  ensure_attached(entry);
 }
 
 // The coroutine holds the word.
@@ -172,7 +174,7 @@ void direction::begin_held(waiter& entry, transfer& operation) noexcept {
     if (const int error = record_.attach_here()) return static_cast<void>(end_served(entry, error));
     operation.group = current_group();
     const listing outcome = is_ready ? listing::again : list_again(entry);
-    if (outcome == listing::listed) return stay_attached(entry);
+    if (outcome == listing::listed) return ensure_attached(entry);
     if (outcome == listing::over) return static_cast<void>(end_served(entry, ECANCELED));
     if (record_.hand_over(entry)) return;
     is_ready = true;  // another group attached the descriptor meanwhile
@@ -180,7 +182,7 @@ void direction::begin_held(waiter& entry, transfer& operation) noexcept {
 }
 
 // The operation does not wait: begin() is not called.
-void direction::let_go_of_held(transfer& operation) noexcept {
+void direction::release_held(transfer& operation) noexcept {
   if (std::exchange(operation.holds, std::uint8_t{0}) == 0) return;
   // ORDER: relaxed, pairs with nothing: in a forked child abandon() has released the parent's word.
   if (is(word_.load(std::memory_order_relaxed), busy)) leave(false);
@@ -192,7 +194,7 @@ bool direction::is_late(const transfer& operation) const noexcept {
 }
 
 // See open_descriptor.hpp.
-void direction::stay_attached(waiter& entry) noexcept {
+void direction::ensure_attached(waiter& entry) noexcept {
   while (!record_.is_attached()) {
     const int error = record_.attach_here();
     if (error == 0) continue;
@@ -203,20 +205,20 @@ void direction::stay_attached(waiter& entry) noexcept {
 
 direction::listing direction::list(waiter& entry) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges verify.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (is(seen, closed)) return listing::closed;
-    if (is_linked(seen) || state_of(seen) == busy) {
+    if (is(expected, closed)) return listing::closed;
+    if (is_linked(expected) || state_of(expected) == busy) {
       const listing outcome = get_in_line(entry);
       if (outcome != listing::again) return outcome;
       // ORDER: relaxed, as above.
-      seen = word_.load(std::memory_order_relaxed);
+      expected = word_.load(std::memory_order_relaxed);
       continue;
     }
-    const bool takes = state_of(seen) == ready;
+    const bool takes = state_of(expected) == ready;
     // ORDER: acq_rel, release pairs with the exchange in edge(): the party that serves the waiter sees its
     // operation. Acquire as in try_take(), and pairs with the fetch_or in in_use(): is_attached() is read after it.
-    if (word_.compare_exchange_weak(seen, takes ? busy : word_of(entry), std::memory_order_acq_rel,
+    if (word_.compare_exchange_weak(expected, takes ? busy : word_of(entry), std::memory_order_acq_rel,
                                     std::memory_order_relaxed))
       return takes ? listing::taken : listing::listed;
   }
@@ -226,12 +228,13 @@ direction::listing direction::list(waiter& entry) noexcept {
 direction::listing direction::get_in_line(waiter& entry) noexcept {
   locked guard(record_.mutex());
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   do {
-    if (!is_linked(seen) && state_of(seen) != busy) return listing::again;
-    if (!is_linked(seen) && (seen & closing)) return listing::closed;
+    if (!is_linked(expected) && state_of(expected) != busy) return listing::again;
+    if (!is_linked(expected) && (expected & closing)) return listing::closed;
     // ORDER: relaxed, pairs with nothing: the line is guarded by the mutex.
-  } while (!word_.compare_exchange_weak(seen, seen | line, std::memory_order_relaxed, std::memory_order_relaxed));
+  } while (
+      !word_.compare_exchange_weak(expected, expected | line, std::memory_order_relaxed, std::memory_order_relaxed));
   line_.push_back(entry);
   return listing::listed;
 }
@@ -241,24 +244,24 @@ direction::listing direction::get_in_line(waiter& entry) noexcept {
 // Stores the mark also if the word has it: the party that takes the word next must see this edge, too.
 primitive::waiter* direction::edge() noexcept {
   // ORDER: relaxed, pairs with nothing: the exchange verifies it.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   for (;;) {
-    word next = seen | edged;
-    if (is_linked(seen)) {
-      if (seen & of_job) [[unlikely]] {
-        if (take_job(seen)) return nullptr;
+    word next = expected | edged;
+    if (is_linked(expected)) {
+      if (expected & of_job) [[unlikely]] {
+        if (take_job(expected)) return nullptr;
         continue;
       }
-      next = busy | (seen & line);
-    } else if (state_of(seen) == closed) {
+      next = busy | (expected & line);
+    } else if (state_of(expected) == closed) {
       return nullptr;
-    } else if (state_of(seen) != busy) {
+    } else if (state_of(expected) != busy) {
       next = ready;
     }
     // ORDER: acq_rel, acquire pairs with the exchange in list(): the waiter's operation is visible. Release pairs
     // with the acquires of the party that takes the word next: its call is made after the edge.
-    if (word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed))
-      return is_linked(seen) ? &waiter_of(seen) : nullptr;
+    if (word_.compare_exchange_weak(expected, next, std::memory_order_acq_rel, std::memory_order_relaxed))
+      return is_linked(expected) ? &waiter_of(expected) : nullptr;
   }
 }
 
@@ -275,7 +278,7 @@ primitive::waiter* direction::serve(waiter& entry) noexcept {
   bool drained = true;
   for (;;) {
     const call_end end = record_.carry_out(operation);
-    if (operation.is_half_done()) note_part(operation);
+    if (operation.is_half_done()) record_part(operation);
     if (end == call_end::more) {
       if (!is_over(entry)) return &entry;
       drained = false;
@@ -308,7 +311,7 @@ void direction::grant_arm(waiter& entry) noexcept {
 }
 
 // For an arm that was granted, if its coroutine is destroyed before it runs.
-void direction::pass_on(waiter& entry) noexcept { let_go_of_held(transfer_of(entry)); }
+void direction::pass_on(waiter& entry) noexcept { release_held(transfer_of(entry)); }
 
 primitive::waiter* direction::end_served(waiter& entry, int error) noexcept {
   transfer_of(entry).fail(error);
@@ -321,18 +324,18 @@ primitive::waiter* direction::end_served(waiter& entry, int error) noexcept {
 // The call would block. Returns `again` if an edge has arrived, and `over` if the waiter must not wait any more.
 direction::listing direction::list_again(waiter& entry) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges verify.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (seen & (over | closing)) {
+    if (expected & (over | closing)) {
       if (is_over(entry)) return listing::over;
       // ORDER: relaxed, as above.
-      seen = word_.load(std::memory_order_relaxed);
+      expected = word_.load(std::memory_order_relaxed);
       continue;
     }
-    const bool again = (seen & edged) != 0;
-    const word next = again ? seen & ~edged : word_of(entry) | (seen & line);
+    const bool again = (expected & edged) != 0;
+    const word next = again ? expected & ~edged : word_of(entry) | (expected & line);
     // ORDER: acq_rel, pairs with the exchanges in edge() and leave(), as in list().
-    if (word_.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed))
+    if (word_.compare_exchange_weak(expected, next, std::memory_order_acq_rel, std::memory_order_relaxed))
       return again ? listing::again : listing::listed;
   }
 }
@@ -340,9 +343,12 @@ direction::listing direction::list_again(waiter& entry) noexcept {
 // For the party that serves the waiter. True: its wait has ended in another way, or close() has begun.
 bool direction::is_over(waiter& entry) noexcept {
   // ORDER: relaxed, pairs with nothing: a hint; no data of close() is read.
-  const word seen = word_.load(std::memory_order_relaxed);
-  if (seen & closing) return transfer_of(entry).fail(ECANCELED), true;
-  if ((seen & over) == 0) return false;
+  const word current = word_.load(std::memory_order_relaxed);
+  if (current & closing) {
+    transfer_of(entry).fail(ECANCELED);
+    return true;
+  }
+  if ((current & over) == 0) return false;
   // ORDER: acquire, pairs with the exchange in unlist(): if the mark is for this wait, the wait is decided.
   word_.fetch_and(~over, std::memory_order_acquire);
   return entry.decided();
@@ -401,36 +407,40 @@ void direction::wake_behind_cut() noexcept {
 
 // Under the mutex.
 bool direction::unlist(waiter& entry) noexcept {
-  if (entry.linked()) return take_out_of_line(entry), true;
+  if (entry.linked()) {
+    take_out_of_line(entry);
+    return true;
+  }
   // ORDER: relaxed, pairs with nothing: a hint that the exchanges verify.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if ((seen & ~line) == word_of(entry)) {
-      if ((seen & line) ? promote_instead_of(seen) : take_out_of_word(seen)) return true;
-    } else if (!is(seen, busy)) {
+    if ((expected & ~line) == word_of(entry)) {
+      if ((expected & line) ? promote_instead_of(expected) : take_out_of_word(expected)) return true;
+    } else if (!is(expected, busy)) {
       return false;  // the waiter was served
       // ORDER: release, pairs with the exchange in is_over(): the wait is decided.
-    } else if (word_.compare_exchange_weak(seen, seen | over, std::memory_order_release, std::memory_order_relaxed)) {
+    } else if (word_.compare_exchange_weak(expected, expected | over, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
       return false;
     }
     // ORDER: relaxed, as above.
-    seen = word_.load(std::memory_order_relaxed);
+    expected = word_.load(std::memory_order_relaxed);
   }
 }
 
-// `seen` is the waiter, without marks.
-bool direction::take_out_of_word(word seen) noexcept {
+// `expected` is the waiter, without marks.
+bool direction::take_out_of_word(word expected) noexcept {
   // ORDER: acquire, pairs with the exchange in list_again(): what the driver did for the waiter is visible.
-  return word_.compare_exchange_strong(seen, idle, std::memory_order_acquire, std::memory_order_relaxed);
+  return word_.compare_exchange_strong(expected, idle, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
 // Under the mutex. The first waiter of the line replaces the waiter in the word. It leaves the line before the
 // exchange, because after it the driver may serve and free the waiter at any time.
-bool direction::promote_instead_of(word seen) noexcept {
+bool direction::promote_instead_of(word expected) noexcept {
   waiter& next = line_.pop_front();
   // ORDER: acq_rel, acquire as in take_out_of_word(); release pairs with the exchange in edge(): the operation of the
   // next waiter is visible.
-  if (word_.compare_exchange_strong(seen, word_of(next) | (line_.empty() ? 0 : line), std::memory_order_acq_rel,
+  if (word_.compare_exchange_strong(expected, word_of(next) | (line_.empty() ? 0 : line), std::memory_order_acq_rel,
                                     std::memory_order_relaxed))
     return true;
   line_.push_front(next);
@@ -441,16 +451,16 @@ bool direction::promote_instead_of(word seen) noexcept {
 
 void direction::close() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   for (;;) {
-    if (!is_linked(seen) && (state_of(seen) == closed || (seen & closing))) return;
-    const bool owned = !is_linked(seen) && state_of(seen) == busy;
-    const word next = owned ? seen | closing : busy | closing | (is_linked(seen) ? seen & line : 0);
+    if (!is_linked(expected) && (state_of(expected) == closed || (expected & closing))) return;
+    const bool owned = !is_linked(expected) && state_of(expected) == busy;
+    const word next = owned ? expected | closing : busy | closing | (is_linked(expected) ? expected & line : 0);
     // ORDER: acquire, pairs with the exchanges in list(), list_again() and leave(): the waiter's operation and
     // the results of earlier calls are visible.
-    if (!word_.compare_exchange_weak(seen, next, std::memory_order_acquire, std::memory_order_relaxed)) continue;
-    if (is_job(seen)) notify(job_of(seen));
-    if (is_linked(seen) && !is_job(seen)) fail(waiter_of(seen), ECANCELED);
+    if (!word_.compare_exchange_weak(expected, next, std::memory_order_acquire, std::memory_order_relaxed)) continue;
+    if (is_job(expected)) notify(job_of(expected));
+    if (is_linked(expected) && !is_job(expected)) fail(waiter_of(expected), ECANCELED);
     else if (!owned) finish_close();
     return;
   }
@@ -467,22 +477,23 @@ void direction::finish_close() noexcept {
 // With no mark beside it, busy may be a call of this process. A waiter of this process enters the line after abandon().
 void direction::abandon() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-  word seen = word_.load(std::memory_order_relaxed);
+  word expected = word_.load(std::memory_order_relaxed);
   do {
-    const bool is_of_parent = is_linked(seen) || (state_of(seen) == busy && (seen & (line | over | edged)) != 0);
-    if (!is_of_parent || (!is_linked(seen) && (seen & closing) != 0)) return;
+    const bool is_of_parent =
+        is_linked(expected) || (state_of(expected) == busy && (expected & (line | over | edged)) != 0);
+    if (!is_of_parent || (!is_linked(expected) && (expected & closing) != 0)) return;
     // ORDER: relaxed, pairs with nothing: the parent's threads do not run in the child.
-  } while (!word_.compare_exchange_weak(seen, ready, std::memory_order_relaxed, std::memory_order_relaxed));
-  if (is_linked(seen) && !is_job(seen)) primitive::wait_queue::link_alone(waiter_of(seen));
+  } while (!word_.compare_exchange_weak(expected, ready, std::memory_order_relaxed, std::memory_order_relaxed));
+  if (is_linked(expected) && !is_job(expected)) primitive::wait_queue::link_alone(waiter_of(expected));
   while (!line_.empty()) primitive::wait_queue::link_alone(line_.pop_front());
 }
 
 bool direction::try_hold() noexcept {
   // ORDER: relaxed, pairs with nothing: a hint that the exchange verifies.
-  word seen = word_.load(std::memory_order_relaxed);
-  while (is(seen, ready) || is(seen, idle)) {
+  word expected = word_.load(std::memory_order_relaxed);
+  while (is(expected, ready) || is(expected, idle)) {
     // ORDER: acquire, pairs with the exchange in leave(), as in try_take().
-    if (word_.compare_exchange_weak(seen, busy, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    if (word_.compare_exchange_weak(expected, busy, std::memory_order_acquire, std::memory_order_relaxed)) return true;
   }
   return false;
 }
@@ -495,7 +506,7 @@ void direction::reopen() noexcept {
 
 // For the party that holds the word. While a write is half done its count has a mark. If the wait ends then, the mark
 // stays.
-void direction::note_part(const transfer& operation) noexcept {
+void direction::record_part(const transfer& operation) noexcept {
   if (operation.writes()) set_count(operation.done | cut_mark);
 }
 
@@ -512,8 +523,8 @@ void direction::record_end(const transfer& operation) noexcept {
 bool direction::in_use() noexcept {
   // ORDER: acq_rel, release pairs with the exchange in list(): if this load misses a waiter, the
   // waiter sees that its group was detached.
-  const word seen = word_.fetch_or(0, std::memory_order_acq_rel);
-  return is_linked(seen) || state_of(seen) == busy;
+  const word current = word_.fetch_or(0, std::memory_order_acq_rel);
+  return is_linked(current) || state_of(current) == busy;
 }
 
 const char* direction::what() const noexcept {
@@ -522,8 +533,8 @@ const char* direction::what() const noexcept {
 
 std::size_t direction::waiting() const noexcept {
   // ORDER: relaxed, pairs with nothing: a guess.
-  const word seen = word_.load(std::memory_order_relaxed);
-  return is_linked(seen) || (state_of(seen) == busy && (seen & line)) ? 1 : 0;
+  const word current = word_.load(std::memory_order_relaxed);
+  return is_linked(current) || (state_of(current) == busy && (current & line)) ? 1 : 0;
 }
 
 }}}  // namespace hocket::detail

@@ -10,7 +10,7 @@ watch_outcome direction::watch(readiness_job& job) noexcept {
   for (;;) {
     if (record_.attach_here() != 0) return watch_outcome::failed;
     const watch_outcome outcome = link(job);
-    // Another group may have attached meanwhile: as stay_attached().
+    // Another group may have attached meanwhile: as ensure_attached().
     if (outcome != watch_outcome::linked || record_.is_attached() || !unwatch(job)) return outcome;
   }
 }

@@ -203,7 +203,7 @@ void epoll_driver::poll() noexcept {
   if (!more_) collect_events(system_calls::events_of(epoll_, events_.data(), most_events));
   const auto [first, end] = next_batch();
   for (int i = first; i != end; ++i) dispatch(events_[static_cast<std::size_t>(i)]);
-  go_on_with(pending);
+  serve_pending(pending);
 }
 
 // Returns the range of the events to dispatch now. After it an assistant may take the rest.
@@ -223,7 +223,7 @@ void epoll_driver::assist() noexcept {
   for (long i = 0; i < count; ++i) {
     if (events[static_cast<std::size_t>(i)].data.u64 != event_fd_tag) dispatch(events[static_cast<std::size_t>(i)]);
   }
-  go_on_with(pending);
+  serve_pending(pending);
 }
 
 // The system does not report these events again.
@@ -243,9 +243,9 @@ void epoll_driver::dispatch(const epoll_event& event) noexcept {
   if (!record) return;
   constexpr std::uint32_t ended = EPOLLHUP | EPOLLERR;
   if (event.events & (EPOLLPRI | EPOLLRDHUP | ended)) record->expect_short_reads();
-  if (event.events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | ended)) tell(record->in);
-  if (event.events & (EPOLLOUT | ended)) tell(record->out);
-  if (event.events & (EPOLLRDHUP | ended)) tell(record->peer);
+  if (event.events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP | ended)) handle_edge(record->in);
+  if (event.events & (EPOLLOUT | ended)) handle_edge(record->out);
+  if (event.events & (EPOLLRDHUP | ended)) handle_edge(record->peer);
 }
 
 }}}  // namespace hocket::detail

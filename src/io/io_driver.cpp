@@ -25,7 +25,7 @@ io_driver::io_driver(std::uint32_t turns_between_polls, const driver_owner& owne
 io_driver::~io_driver() { debug_expects(attached_.empty(), "a driver ended beside its waits", "call end_all_waits()"); }
 
 int io_driver::attach(registration& attached) noexcept {
-  const int error = start_watching(attached.of);
+  const int error = start_watching(attached.record);
   if (error != 0 && error != EPERM) return error;
   locked guard(mutex_);
   attached_.push_back(attached);
@@ -33,7 +33,7 @@ int io_driver::attach(registration& attached) noexcept {
 }
 
 void io_driver::detach(registration& attached) noexcept {
-  stop_watching(attached.of);
+  stop_watching(attached.record);
   locked guard(mutex_);
   list<registration>::erase(attached);
 }
@@ -41,7 +41,7 @@ void io_driver::detach(registration& attached) noexcept {
 std::size_t io_driver::waiting() const noexcept {
   locked guard(mutex_);
   std::size_t count = 0;
-  for (const registration& attached : attached_) count += attached.of.waiting();
+  for (const registration& attached : attached_) count += attached.record.waiting();
   // ORDER: relaxed, pairs with nothing: guarded by the mutex.
   for (const transfer* operation = pending_.load(std::memory_order_relaxed); operation; operation = operation->next)
     ++count;
@@ -52,7 +52,7 @@ bool io_driver::has_waits() const noexcept {
   if (has_pending()) return true;
   locked guard(mutex_);
   return std::any_of(attached_.begin(), attached_.end(),
-                     [](const registration& attached) noexcept { return attached.of.waiting() != 0; });
+                     [](const registration& attached) noexcept { return attached.record.waiting() != 0; });
 }
 
 // --- pending transfers
@@ -72,7 +72,7 @@ void io_driver::add_pending(waiter& entry) noexcept {
   if (is_guest_ || current_owner() != owner_) ring();
 }
 
-void io_driver::go_on_with(direction& side, waiter& entry) noexcept {
+void io_driver::serve(direction& side, waiter& entry) noexcept {
   if (waiter* const unfinished = side.serve(entry)) add_pending(*unfinished);
 }
 
@@ -85,10 +85,10 @@ void io_driver::go_on_with(direction& side, waiter& entry) noexcept {
   return first;
 }
 
-[[HOCKET_NOINLINE]] void io_driver::go_on_with_all(transfer* pending) noexcept {
+[[HOCKET_NOINLINE]] void io_driver::serve_all_pending(transfer* pending) noexcept {
   while (pending) {
     transfer& operation = *std::exchange(pending, pending->next);
-    go_on_with(*operation.side, *operation.pending);
+    serve(*operation.side, *operation.pending);
   }
 }
 
@@ -96,7 +96,7 @@ void io_driver::go_on_with(direction& side, waiter& entry) noexcept {
 
 // After the last descriptor is detached, no thread adds a pending transfer.
 void io_driver::end_all_waits() noexcept {
-  while (registration* const attached = first_attached()) attached->of.detach_from(*this);
+  while (registration* const attached = first_attached()) attached->record.detach_from(*this);
   for (transfer* next = take_pending(); next;) {
     transfer& operation = *std::exchange(next, next->next);
     operation.side->fail(*operation.pending, ECANCELED);

@@ -358,7 +358,6 @@ call_end kernel::carry_out(open_descriptor& record, transfer& operation) noexcep
       operation.fail(EOPNOTSUPP);
       return call_end::done;
     case call_kind::look: return kernel_calls::poll_once(record, operation);
-    case call_kind::drain: return record.carry_out_drain(operation);
   }
   __builtin_unreachable();
 }

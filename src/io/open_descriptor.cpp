@@ -9,10 +9,10 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 bool open_descriptor::enter_fd() noexcept {
   // ORDER: relaxed, pairs with nothing: the exchange verifies it.
-  std::uint32_t seen = directions_.load(std::memory_order_relaxed);
-  while (seen != 0 && !is_closed()) {
+  std::uint32_t expected = directions_.load(std::memory_order_relaxed);
+  while (expected != 0 && !is_closed()) {
     // ORDER: relaxed, pairs with nothing: the fd is closed after the count is zero.
-    if (directions_.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed, std::memory_order_relaxed))
+    if (directions_.compare_exchange_weak(expected, expected + 1, std::memory_order_relaxed, std::memory_order_relaxed))
       return true;
   }
   return false;
@@ -35,7 +35,7 @@ void open_descriptor::end_when_idle(std::uint64_t family) noexcept {
     // ORDER: relaxed, ordered by the edge: see ends_when_idle().
     idle_end_.store(idle_end::drained, std::memory_order_relaxed);
     notify_edge(in);
-    notify_edge(peer);
+    drains.end_all(mutex_, 0);
   }
   drop();
 }
@@ -51,18 +51,12 @@ void open_descriptor::evict(std::uint32_t generation, std::uint32_t since) noexc
   drop();
 }
 
-call_end open_descriptor::carry_out_drain(transfer& operation) const noexcept {
-  // ORDER: relaxed, ordered by the edge: see ends_when_idle().
-  if (idle_end_.load(std::memory_order_relaxed) != idle_end::drained) return call_end::blocks;
-  operation.ended = true;
-  return call_end::done;
-}
-
 // Not of a descriptor that has come in its place.
 void open_descriptor::expect_short_reads() noexcept {
-  descriptor_kind seen = descriptor_kind::stream;
+  descriptor_kind expected = descriptor_kind::stream;
   // ORDER: relaxed, pairs with the load in kind(): see there.
-  kind_.compare_exchange_strong(seen, descriptor_kind::socket, std::memory_order_relaxed, std::memory_order_relaxed);
+  kind_.compare_exchange_strong(expected, descriptor_kind::socket, std::memory_order_relaxed,
+                                std::memory_order_relaxed);
 }
 
 int open_descriptor::put_on_top(backend& top, backend*& below) noexcept {
@@ -71,7 +65,7 @@ int open_descriptor::put_on_top(backend& top, backend*& below) noexcept {
   while (held < all.size() && all[held]->try_hold()) ++held;
   const bool is_free = held == all.size();
   if (is_free) below = std::exchange(backend_, &top);
-  while (held != 0) all[--held]->let_go();
+  while (held != 0) all[--held]->release_hold();
   if (is_free) return 0;
   return is_closed() ? EBADF : EBUSY;
 }

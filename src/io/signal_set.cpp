@@ -70,12 +70,12 @@ void notify_receivers(int signal) noexcept {
 
 int take_lowest(signal_receiver& receiver) noexcept {
   // ORDER: relaxed, pairs with nothing: the fetch_and verifies it.
-  signal_bits seen = receiver.received.load(std::memory_order_relaxed);
-  while (seen != 0) {
-    const int lowest = std::countr_zero(seen) + 1;
+  signal_bits pending = receiver.received.load(std::memory_order_relaxed);
+  while (pending != 0) {
+    const int lowest = std::countr_zero(pending) + 1;
     // ORDER: acquire, pairs with the fetch_or in deliver().
-    seen = receiver.received.fetch_and(~bit_of(lowest), std::memory_order_acquire);
-    if (seen & bit_of(lowest)) return lowest;
+    pending = receiver.received.fetch_and(~bit_of(lowest), std::memory_order_acquire);
+    if (pending & bit_of(lowest)) return lowest;
   }
   return 0;
 }

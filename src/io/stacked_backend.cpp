@@ -49,7 +49,6 @@ call_end stacked_backend::carry_out(open_descriptor& at, transfer& operation) no
     case call_kind::discard: return lending::discard(at, operation, &read_at);
     case call_kind::read_all: return continue_read_all(*this, at, operation);
     case call_kind::look: return check_readiness(at, operation);
-    case call_kind::drain: return call_below(at, operation);
     case call_kind::peek:
     case call_kind::accept:
     case call_kind::connect:

@@ -117,7 +117,6 @@ call_end memory_core::carry_out(open_descriptor& record, transfer& operation) no
   if (operation.kind == call_kind::borrow) return lending::lend(record, operation, &read_to_lend);
   if (operation.kind == call_kind::read_all) return continue_read_all(*this, record, operation);
   if (operation.kind == call_kind::discard) return lending::discard(record, operation, &read_to_lend);
-  if (operation.kind == call_kind::drain) return record.carry_out_drain(operation);
   call_end end{};
   {
     const locked guard = medium_.lock();

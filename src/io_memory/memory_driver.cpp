@@ -73,9 +73,9 @@ void memory_driver::poll() noexcept {
   std::uint64_t tag = 0;
   memory_side side{};
   while (medium_->take_arrival(tag, side)) {
-    if (open_descriptor* const record = descriptor_table::find(tag)) tell(direction_of(*record, side));
+    if (open_descriptor* const record = descriptor_table::find(tag)) handle_edge(direction_of(*record, side));
   }
-  go_on_with(pending);
+  serve_pending(pending);
 }
 
 // Edges of all directions, because the object may be ready already.

@@ -1,4 +1,7 @@
+#include <hocket/core/context.hpp>
 #include <hocket/core/executor.hpp>
+#include <hocket/core/frame_memory.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/net/seam/job_connection.hpp>
 
@@ -7,8 +10,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-job_connection::job_connection(server_core::connection&& accepted)
-    : readiness_job(*current_executor(), &job_connection::run_job), connection(std::move(accepted)) {
+job_connection::job_connection(server_core::connection&& accepted, executor& home)
+    : readiness_job(home, &job_connection::run_job), connection(std::move(accepted)) {
   is_job_ = true;
   open(*this);
 }
@@ -38,9 +41,52 @@ readiness_job& job_of(listed_connection& job) noexcept {
 }
 readiness_job& job_of(phased_connection& job) noexcept { return static_cast<job_connection&>(job); }
 
+namespace {
+
+// The context of a run. Code of the user may retain it.
+class run_context final : public context {
+ public:
+  run_context(context& parent, const spawn_options& options) noexcept
+      : context(parent, {.name = options.name}, parent, options.location, nullptr, &run_context::free) {}
+
+  static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
+  static void operator delete(void* memory, std::size_t bytes) noexcept { release_frame(memory, bytes); }
+
+ private:
+  static void free(context& self) noexcept { delete static_cast<run_context*>(&self); }
+};
+
+// Without memory for a context of its own, a run has the scope's.
+class running_job {
+ public:
+  running_job(scope& connections, const spawn_options& options) noexcept
+      : context_(make_context(connections.parent_context(), options)) {
+    this_thread().ctx = context_ ? context_ : &connections.parent_context();
+    current_slot(thread_slot::target) = &static_cast<spawn_target&>(connections);
+  }
+  running_job(const running_job&) = delete;
+  running_job& operator=(const running_job&) = delete;
+  ~running_job() {
+    current_slot(thread_slot::target) = nullptr;
+    this_thread().ctx = nullptr;
+    if (context_) context_->release();
+  }
+
+ private:
+  static context* make_context(context& parent, const spawn_options& options) noexcept try {
+    return new run_context(parent, options);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+
+  context* const context_;
+};
+
+}  // namespace
+
 // False: it is destroyed.
 bool job_connection::run(std::uint32_t reasons) noexcept {
-  this_thread().ctx = &server().connections_scope().parent_context();
+  const running_job current(server().connections_scope(), server().options_of_connections());
   set_linked(linked_ & ~reasons);
   if (is_idle_) descriptor_access::record_of(peer).set_idle_since(0);
   is_idle_ = false;
@@ -93,6 +139,7 @@ bool job_connection::wait(direction& awaited, std::uint32_t reason) noexcept {
 }
 
 void job_connection::begin_phase(duration limit, bool is_rated) noexcept {
+  if (limit > max_limit && !is_rated) return;
   if (!set_phase(deadline_after(time_here(), limit), is_rated)) return;
   has_been_phased_ = true;
   list_phase(*this);
@@ -102,16 +149,17 @@ bool job_connection::is_late() const noexcept { return phased_connection::is_lat
 
 void job_connection::end(std::error_code error) noexcept {
   if (is_ending_) return;
-  end_cancelled();
+  begin_end();
   returned(error);
 }
-void job_connection::end_cancelled() noexcept {
+void job_connection::end_cancelled() noexcept { begin_end(); }
+void job_connection::end_thrown() noexcept {
+  begin_end();
+  threw();
+}
+void job_connection::begin_end() noexcept {
   end_phase();
   is_ending_ = true;
-}
-void job_connection::end_thrown() noexcept {
-  threw();
-  end_cancelled();
 }
 
 void job_connection::unwatch(direction& watched, std::uint32_t reason) noexcept {

@@ -199,6 +199,14 @@ task<> server_core::accept_at(std::size_t index) {
   listener.close();
 }
 
+executor& server_core::next_home() noexcept {
+  const std::size_t workers = runtime_ ? runtime_->workers() : 1;
+  if (listeners_.size() >= workers) return *current_executor();
+  // ORDER: relaxed, pairs with nothing: the number is all that acceptors share.
+  const std::size_t index = homes_.fetch_add(1, std::memory_order_relaxed);
+  return worker_at(*runtime_, index % workers).home();
+}
+
 // Call it before acquiring a permit. True: an idle connection ends.
 bool server_core::make_room(std::size_t acceptor) noexcept {
   if (!count_.is_scarce()) return false;

@@ -13,6 +13,8 @@
 #include "net/lingerer.hpp"
 #include "net/spare_fd.hpp"
 
+#include <thread>
+
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 using namespace std::chrono_literals;
@@ -124,7 +126,15 @@ bool server_core::is_running() const noexcept {
   return !acceptors_.empty() || !reapers_.empty() || lingering_ || connections_.size() != 0;
 }
 
+// After a shutdown no connection is counted, but the last ones may be about to leave the scope, on other threads.
+void server_core::wait_for_leaving() const noexcept {
+  if (!is_shut_down_ || connections() != 0) return;
+  const time_point until = steady_clock().now() + 1s;
+  while (is_running() && steady_clock().now() < until) std::this_thread::yield();
+}
+
 void server_core::kill_and_join() noexcept {
+  if (current_executor() != nullptr) wait_for_leaving();
   if (!is_running()) return;
   expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
           "await graceful_shutdown(), before the server is destroyed", options_.connection.name.c_str());

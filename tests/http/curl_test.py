@@ -2,6 +2,7 @@
 """curl: kept connections, HTTP/1.0, ranges, uploads with and without Expect, chunked uploads, HEAD, refused requests, paths
 that try to leave the folder."""
 import json
+import subprocess
 
 from harness import MEGABYTE, crc, expect, main, pattern, require, run, serving
 
@@ -93,6 +94,13 @@ def check_heads(curl, server):
     expect(run(curl, "-s", server.url + "/events?count=2").decode().count("event: count"), 2, "events")
 
 
+def check_broken_bodies(curl, server):
+    """A body that has failed does not look complete. 18: "a partial file"."""
+    for path in ("stream", "text", "short"):
+        done = subprocess.run([curl, "-s", f"{server.url}/broken/{path}"], capture_output=True, timeout=60)
+        expect((done.returncode, done.stdout), (18, b"a part of it\n"), path)
+
+
 def check_rest(curl, server):
     created = run(curl, "-s", "-i", "-d", "second", server.url + "/items").decode()
     expect("HTTP/1.1 201" in created and "Location: /items/2" in created, True, created)
@@ -104,7 +112,8 @@ def check_rest(curl, server):
 def test(program):
     curl = require("curl")
     with serving(program) as server:
-        for check in (check_kept_connections, check_http_1_0, check_ranges, check_uploads, check_refusals, check_paths, check_heads, check_rest):
+        for check in (check_kept_connections, check_http_1_0, check_ranges, check_uploads, check_refusals, check_paths, check_heads, check_broken_bodies,
+                      check_rest):
             check(curl, server)
         print(server.end())
 

@@ -74,6 +74,15 @@ def check_upgrade(port):
             expect(stream.read(size), pattern(size), "echo")
 
 
+def check_broken_bodies(port):
+    for path in ("stream", "text", "short"):
+        try:
+            body = ask(port, f"/broken/{path}")[1]
+        except http.client.IncompleteRead:
+            continue
+        raise AssertionError(f"a body that has failed looks complete: {body!r}")
+
+
 def check_all(port):
-    for check in (check_requests, check_ranges, check_uploads, check_events, check_upgrade):
+    for check in (check_requests, check_broken_bodies, check_ranges, check_uploads, check_events, check_upgrade):
         check(port)

@@ -133,6 +133,20 @@ result<http::response> send_lines(http::request& rq) {
   return http::stream_body("text/plain", write_lines, *count);
 }
 
+task<result<void>> break_off(http::body_writer& out) {
+  co_await or_return(out.write_all("a part of it\n"));
+  co_return failure(hocket::errc::end_of_stream);
+}
+
+task<result<void>> end_early(http::body_writer& out) {
+  co_await or_return(out.write_all("a part of it\n"));
+  co_return {};
+}
+
+http::response break_stream(http::request&) { return http::stream_body("text/plain", break_off); }
+http::response break_text(http::request&) { return http::stream_body("text/plain", 1000, break_off); }
+http::response send_too_little(http::request&) { return http::stream_body("text/plain", 1000, end_early); }
+
 // -1: without an end.
 task<result<void>> write_events(http::event_writer& out, int count) {
   for (int i = 0; i != count; ++i) {
@@ -191,6 +205,9 @@ void add_routes(http::router& routes, item_store& store) {
   routes.get("/megabyte", send_megabyte);
   routes.get("/pattern", send_pattern);
   routes.get("/lines", send_lines);
+  routes.get("/broken/stream", break_stream);
+  routes.get("/broken/text", break_text);
+  routes.get("/broken/short", send_too_little);
   routes.get("/events", send_events);
   routes.post("/upload", {.body = http::streamed, .max_body = std::size_t{1} << 32}, read_upload);
   routes.put("/upload", {.body = http::streamed, .max_body = std::size_t{1} << 32}, read_upload);

@@ -23,6 +23,8 @@ struct item_store {
 //   GET /megabyte                1 MB of the pattern
 //   GET /pattern?bytes=N         N bytes of the pattern, in chunks
 //   GET /lines?count=N           N lines, in chunks
+//   GET /broken/{stream,text}    a body that fails after a line, in chunks and with a declared length
+//   GET /broken/short            a body that ends before its declared length
 //   GET /events?count=N          N events; without a count one event each 10 ms, until the drain
 //   POST /upload                 reads its body in pieces; {"bytes": N, "crc": C}, CRC-32 as zlib has it
 //   POST /unread                 403; the body is not read

@@ -83,6 +83,8 @@ def check(port, name, request, expected):
         statuses = [status for status in map(int, STATUS.findall(answer)) if status >= 200]
         context = f"{name}, cut at {cut}: {answer!r}"
         expect(statuses[0], 200, context)
+        if EXPECT in request and expected and expected[0] >= 400:
+            expect(b"HTTP/1.1 100" in answer, False, context)
         if expected is None:   # whatever the answer is, the request inside has none
             expect(len(INNER_ANSWERED.findall(answer)) <= 1, True, context)
         else:

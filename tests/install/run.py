@@ -17,7 +17,7 @@ OUTSIDE = CONSUMER.parent / "outside"
 STACKFUL = {"context", "stack", "fiber", "model"}
 # The components that a consumer uses, and the pkg-config module of each.
 USED = {"core_thread": "hocket-stackless", "core": "hocket-stackless", "coro": "hocket-stackless", "fiber": "hocket-fiber",
-        "io_memory": "hocket-io-memory", "model": "hocket-model"}
+        "http": "hocket-stackless", "io_memory": "hocket-io-memory", "model": "hocket-model"}
 EXTENSIONS = {"asio": "hocket-asio", "gc": "hocket-gc", "gc_boehm": "hocket-gc-boehm", "hook": "hocket-hook", "pg": "hocket-pg",
               "redis": "hocket-redis"}
 

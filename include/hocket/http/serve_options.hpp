@@ -34,7 +34,7 @@ struct limits {
   std::size_t max_drain = std::size_t{1} << 18;  // bytes of a body that its handler has not read; else the end
   duration first_byte = std::chrono::seconds(10);  // of a new connection; closed without an answer
   duration head = std::chrono::seconds(10);        // from the first byte of a request to the end of its head (408)
-  duration idle = std::chrono::seconds(60);        // between two requests; closed without an answer
+  duration idle = std::chrono::seconds(60);  // between two requests, or before the first; closed without an answer
   // Bytes a second of a body (408), and of an answer (closed); 0: no limit. See http/server.hpp.
   std::uint32_t min_rate = 1024;
   duration rate_grace = std::chrono::seconds(10);

@@ -16,10 +16,11 @@
 // requests to plain functions are answered by one write. Before a handler that may suspend, all answers
 // that are ready are sent.
 //
-// Coroutines. A request to plain functions that has arrived whole is served without a coroutine. If a request has to
-// wait, for its rest or for a handler that is a task or a fiber, a coroutine with the options
-// serve_options::connection serves it, and those behind it that have arrived. An idle connection has neither a
-// coroutine nor a buffer: it takes 160 bytes, and its descriptor 304.
+// Coroutines. A request to plain functions that has arrived whole is served without a coroutine, on the worker of its
+// connection, which stays the same. If a request has to wait, for its rest or for a handler that is a task or a fiber,
+// a coroutine with the options serve_options::connection serves it, and those behind it that have arrived; other
+// workers may steal it. spawn() without a target spawns into the scope of the server in both. An idle connection has
+// neither a coroutine nor a buffer: it takes 160 bytes, and its descriptor 304.
 //
 // Malformed requests. The parser is strict (RFC 9112): a form that another server could read in another way is refused
 // with 400. The requests before are answered first. Then the connection closes, and no byte behind the malformed

@@ -42,7 +42,7 @@ struct send_file_operation : pointing_operation<send_file_operation> {
     return done;
   }
   void resumed() noexcept {
-    if (holds != 0) side->let_go_of_held(*this);
+    if (holds != 0) side->release_held(*this);
   }
 
   file_part part;

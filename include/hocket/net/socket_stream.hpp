@@ -24,7 +24,8 @@ class socket_stream : public stream {
 
   // Waits until the server of this connection drains (net/serve.hpp): a handler of a long stream says goodbye then, as
   // in select(news.receive(), peer.drain_requested()). From then on the operation returns at once. The end of the
-  // peer's stream does not end the wait. If no server has accepted the stream, the operation waits for ever.
+  // peer's stream does not end the wait. Any number of coroutines may wait at the same time, for the drain and in
+  // closed(). If no server has accepted the stream, the operation waits for ever.
   auto drain_requested(call_site site = this_call_site()) noexcept {
     return primitive::operation<detail::drain_operation>(std::in_place, site, record());
   }

@@ -61,7 +61,7 @@ struct send_passing_operation : pointing_operation<send_passing_operation> {
     return done;
   }
   void resumed() noexcept {
-    if (holds != 0) side->let_go_of_held(*this);
+    if (holds != 0) side->release_held(*this);
   }
 
   void* bytes;

@@ -14,7 +14,7 @@ using hocket::model::execution;
 using hocket::model::require;
 using hocket_test::is_byte;
 using hocket_test::is_closed;
-using hocket_test::kept;
+using hocket_test::model_object;
 using hocket_test::place;
 using hocket_test::stage;
 using hocket_test::wait_at;
@@ -61,7 +61,7 @@ void edge_at_the_call(execution& run) {
 template <bool Assisted>
 void is_stopped(execution& run) {
   stage on(1);
-  kept<stop_source> stop;
+  model_object<stop_source> stop;
   place stopped(&*stop), where;
   run.thread("reader", [&] {
     if (!wait_at(stopped, on.read())) {
@@ -85,7 +85,7 @@ void is_stopped(execution& run) {
 // The driver is at the call for a wait that is stopped. Nothing comes before that wait is over.
 void is_stopped_at_the_call(execution& run) {
   stage on(1);
-  kept<stop_source> stop;
+  model_object<stop_source> stop;
   place stopped(&*stop), where;
   run.thread("reader", [&] {
     require(!wait_at(stopped, on.read()));
@@ -106,7 +106,7 @@ void is_stopped_at_the_call(execution& run) {
 template <bool Stopped>
 void two_wait_in_line(execution& run) {
   stage on(2);
-  kept<stop_source> stop;
+  model_object<stop_source> stop;
   place first(Stopped ? &*stop : nullptr), second;
   run.thread("first", [&] {
     if (!wait_at(first, on.read())) on.at->peer_writes();  // for the driver to have something to do
@@ -151,10 +151,10 @@ void two_read_whole(execution& run) {
   place first, second;
   for (place* where : {&first, &second}) {
     run.thread("reader", [&, where] {
-      std::array<int, 2> got{};
-      const auto both = wait_at(*where, on.read_both(got));
+      std::array<int, 2> bytes{};
+      const auto both = wait_at(*where, on.read_both(bytes));
       require(both && *both == 2);
-      require(got[1] == got[0] + 1);
+      require(bytes[1] == bytes[0] + 1);
       on.ends();
     });
   }
@@ -181,14 +181,14 @@ void is_closed_meanwhile(execution& run) {
     on.drive();
   });
   run.join();
-  require(on.at->is_closed(), "it was not closed");
+  require(on.at->is_fd_closed(), "it was not closed");
   on.at.free();
 }
 
 // A stop and a close, while the driver may be at the call.
 void is_closed_and_stopped(execution& run) {
   stage on(1);
-  kept<stop_source> stop;
+  model_object<stop_source> stop;
   place stopped(&*stop);
   run.thread("reader", [&] {
     require(!wait_at(stopped, on.read()));
@@ -201,7 +201,7 @@ void is_closed_and_stopped(execution& run) {
     on.drive();
   });
   run.join();
-  require(on.at->is_closed(), "it was not closed");
+  require(on.at->is_fd_closed(), "it was not closed");
   on.at.free();
   stop.free();
 }
@@ -219,7 +219,7 @@ void is_told_late(execution& run) {
   });
   run.thread("next", [&] {
     on.at->in.close();
-    if (on.at->is_closed()) {
+    if (on.at->is_fd_closed()) {
       on.at->is_used_again();
       on.at->peer_writes();
       require(is_byte(wait_at(where, on.read())));

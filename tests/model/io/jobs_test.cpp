@@ -273,7 +273,7 @@ void is_closed_meanwhile(execution& run) {
     on.drive();
   });
   run.join();
-  require(on.at->is_closed(), "it was not closed");
+  require(on.at->is_fd_closed(), "it was not closed");
   on.at.free();
   list.free();
 }

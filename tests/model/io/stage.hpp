@@ -28,7 +28,7 @@ struct stage {
   }
   void ends() {
     reading.fetch_sub(1, std::memory_order_relaxed);
-    at->tell();
+    at->notify_driver();
   }
   void drive() {
     for (;;) {
@@ -41,12 +41,12 @@ struct stage {
   // The word is given back, and no reader waits.
   void clear() {
     at->in.close();
-    hocket::model::require(at->is_closed(), "a direction was not given back");
+    hocket::model::require(at->is_fd_closed(), "a direction was not given back");
     at.free();
   }
 };
 
-inline bool is_byte(const hocket::result<std::size_t>& got) { return got && *got == 1; }
+inline bool is_byte(const hocket::result<std::size_t>& returned) { return returned && *returned == 1; }
 // Before the wait, or while it lasted.
 inline bool is_closed(const hocket::result<std::size_t>& returned) {
   const std::error_code error = returned.error_or({});

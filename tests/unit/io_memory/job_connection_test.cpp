@@ -87,7 +87,7 @@ class job_server final : public server_core {
   using server_core::server_core;
 
  private:
-  void begin(connection accepted) override { job_connection::start(*new echo(std::move(accepted))); }
+  void begin(connection accepted) override { job_connection::start(*new echo(std::move(accepted), next_home())); }
 };
 
 class world {

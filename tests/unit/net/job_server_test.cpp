@@ -50,7 +50,7 @@ class echo_server final : public server_core {
   using server_core::server_core;
 
  private:
-  void begin(connection accepted) override { job_connection::start(*new echo(std::move(accepted))); }
+  void begin(connection accepted) override { job_connection::start(*new echo(std::move(accepted), next_home())); }
 };
 
 tcp::server open(runtime& rt, const tcp::serve_options& options) {

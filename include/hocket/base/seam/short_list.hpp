@@ -29,8 +29,9 @@ class short_list {
     }
   }
   // There is one.
+  T& front() noexcept { return static_cast<T&>(*first_); }
   T& pop_front() noexcept {
-    T& first = static_cast<T&>(*first_);
+    T& first = front();
     erase(first);
     return first;
   }

@@ -9,9 +9,9 @@ class io_driver;
 class open_descriptor;
 
 struct registration : list_node {
-  explicit registration(open_descriptor& record) noexcept : of(record) {}
+  explicit registration(open_descriptor& watched) noexcept : record(watched) {}
 
-  open_descriptor& of;
+  open_descriptor& record;
   io_driver* at = nullptr;      // alive while it is not null
   const void* group = nullptr;  // src/io/place.hpp
   std::uint32_t forks = 0;      // forks_so_far() when it began: the driver of a parent is the parent's

@@ -22,20 +22,20 @@ class backend {
 
   // Any thread, one at a time for each direction; accepts: any number. Never blocks. Writes to `what` how it ended, if
   // it did.
-  virtual call_end carry_out(open_descriptor& at, transfer& what) noexcept = 0;
+  virtual call_end carry_out(open_descriptor& at, transfer& operation) noexcept = 0;
 
   // The driver of the thread that calls, in a coroutine or for a wait of a plain thread; made, if there is none.
   virtual result<io_driver*> driver_here() noexcept = 0;
 
   // Nobody uses the descriptor any more, and no driver watches it.
-  virtual void close(open_descriptor& gone) noexcept = 0;
+  virtual void close(open_descriptor& closed) noexcept = 0;
 
   // Calls on sockets that are no transfers, with the arguments of setsockopt(2), getsockopt(2), shutdown(2),
   // getsockname(2) and getpeername(2). Any thread, while the descriptor is in use (used_fd). They return an error
   // number, or 0. EOPNOTSUPP, unless a backend overrides them.
   virtual int set_option(open_descriptor& at, int level, int name, const void* value, std::size_t size) noexcept;
   virtual int get_option(open_descriptor& at, int level, int name, void* value, std::size_t& size) noexcept;
-  virtual int shut_down(open_descriptor& at, int how) noexcept;
+  virtual int shut_down(open_descriptor& at, int directions) noexcept;
   virtual int address_of(open_descriptor& at, socket_side which, void* into, std::size_t& size) noexcept;
   // How many written bytes the peer's system does not have yet (SIOCOUTQ); 0 if the backend cannot tell. Any thread.
   virtual std::size_t unsent(open_descriptor& at) noexcept;

@@ -13,13 +13,13 @@ void raise_descriptor_limit() noexcept;
 namespace descriptor_table {
 
 // An open descriptor with that number; null: there is no memory, or there are too many. O(1).
-open_descriptor* take(backend& of, int fd, descriptor_kind kind, void* data = nullptr) noexcept;
+open_descriptor* take(backend& source, int fd, descriptor_kind kind, void* data = nullptr) noexcept;
 // It is used no more.
-void give_back(open_descriptor& one) noexcept;
+void give_back(open_descriptor& record) noexcept;
 
 // What the driver hands to the system, and what comes back with an event: the descriptor, or null if it has another
 // generation by now. Any thread.
-std::uint64_t tag_of(const open_descriptor& one) noexcept;
+std::uint64_t tag_of(const open_descriptor& record) noexcept;
 open_descriptor* find(std::uint64_t tag) noexcept;
 
 // open_descriptor::end_when_idle() of all. Any thread.

@@ -1,18 +1,29 @@
-// What the drivers of all backends have in common: which descriptors they watch, and which transfers they go on with.
+// The common part of the drivers of all backends: the descriptors that a driver watches, and its pending transfers.
 //
-// Attached descriptors: open_descriptor.hpp. At its end a driver ends the waits of its own group at what it watches,
+// # Attached descriptors
+//
+// See open_descriptor.hpp. When a driver ends, it ends the waits of its own group at the descriptors that it watches,
 // with operation_canceled.
 //
-// Pending transfers. A party that has a direction's word may not be able to go on now: the transfer is long, or the
-// party is a coroutine that found other operations in the line. Then it leaves the waiter here, with the word taken.
-// The owner goes on with it in its next poll(), and does not sleep before.
-//   - The system may tell no further edge of this direction. If the driver forgot the transfer, it would never end.
-//   - The owner may be asleep when another thread adds one (an assistant, a coroutine of another loop), or it may sleep
-//     elsewhere (a guest): ring() ends its sleep.
+// # Pending transfers
 //
-// Locks. The mutex of a descriptor is taken before the mutex of a driver.
+// A party with the word of a direction sometimes cannot serve a transfer at once: the transfer is long, or the party is
+// a coroutine that found other operations in the line. Then it leaves the waiter here, with the word taken. The owner
+// serves the waiter in its next poll(), and does not sleep before.
 //
-// Access. poll(): see driver.hpp. attach(), detach(), add_pending(): any thread.
+// If the driver forgot the transfer, then the transfer would never end, because the system may report no further edge
+// of this direction. Prevented: the transfer is pending until a poll() takes it.
+//
+// If the owner slept after another thread (an assistant, a coroutine of another loop) added a transfer, or slept
+// elsewhere (a guest), then the transfer would wait as long. Prevented: ring() ends its sleep.
+//
+// # Locks
+//
+// The mutex of a descriptor is taken before the mutex of a driver.
+//
+// # Access
+//
+// poll(): see driver.hpp. attach(), detach(), add_pending(): any thread.
 #pragma once
 #include <hocket/base/seam/list.hpp>
 #include <hocket/core/thread/seam/driver.hpp>
@@ -25,8 +36,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 class io_driver : public driver {
  public:
   // Under the mutex of the descriptor. An error number; 0: it is watched. EPERM: it is attached, but cannot be watched.
-  int attach(registration& one) noexcept;
-  void detach(registration& one) noexcept;
+  int attach(registration& attached) noexcept;
+  void detach(registration& attached) noexcept;
 
   // The caller has the word of `entry`'s direction.
   void add_pending(primitive::waiter& entry) noexcept;
@@ -42,15 +53,16 @@ class io_driver : public driver {
   // The destructor of the class that knows the system calls this first.
   void end_all_waits() noexcept;
 
-  // The system has told of an edge.
-  void tell(direction& of) noexcept {
-    if (primitive::waiter* const entry = of.edge()) go_on_with(of, *entry);
+  // The system has reported an edge.
+  void handle_edge(direction& side) noexcept {
+    if (primitive::waiter* const entry = side.edge()) serve(side, *entry);
   }
-  // A poll takes what was pending before it, and goes on with that last: what it rings for is for the next one.
+  // A poll takes the pending transfers first and serves them last. A transfer that becomes pending meanwhile rings, and
+  // belongs to the next poll.
   transfer* take_pending() noexcept { return has_pending() ? take_all_pending() : nullptr; }
-  void go_on_with(transfer* pending) noexcept {
+  void serve_pending(transfer* pending) noexcept {
     if (pending) [[unlikely]]
-      go_on_with_all(pending);
+      serve_all_pending(pending);
   }
   bool has_pending() const noexcept {
     // ORDER: relaxed, pairs with nothing: the owner's own, or its sleep ends by ring().
@@ -58,14 +70,14 @@ class io_driver : public driver {
   }
 
  private:
-  // Under the mutex of the descriptor: the system tells of its edges from now on, and of the present state at once.
-  virtual int start_watching(open_descriptor& one) noexcept = 0;
-  virtual void stop_watching(open_descriptor& one) noexcept = 0;
+  // Under the mutex of the descriptor: the system reports its edges from now on, and its present state at once.
+  virtual int start_watching(open_descriptor& record) noexcept = 0;
+  virtual void stop_watching(open_descriptor& record) noexcept = 0;
   // Any thread: the owner does not sleep before its next poll().
   virtual void ring() noexcept = 0;
 
-  void go_on_with(direction& of, primitive::waiter& entry) noexcept;
-  void go_on_with_all(transfer* pending) noexcept;
+  void serve(direction& side, primitive::waiter& entry) noexcept;
+  void serve_all_pending(transfer* pending) noexcept;
   registration* first_attached() noexcept;
   transfer* take_all_pending() noexcept;
 

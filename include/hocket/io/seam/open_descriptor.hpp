@@ -1,55 +1,59 @@
-// An open descriptor: its fd, its directions, and the drivers that watch it. It lives in a table whose memory is
-// never given back (descriptor_table.hpp), so an event that comes late finds a descriptor, if perhaps another one.
+// An open descriptor: its fd, its directions, and the drivers that watch it. It is an entry of a table, and the table
+// frees no memory (descriptor_table.hpp). So a late event finds a descriptor, if perhaps another one.
 //
 // # Life
 //
 // 1. descriptor_table::take(): in use, with an fd, not watched.
 // 2. The first operation that has to wait: attach_here(). The driver of that thread watches the descriptor.
-// 3. close(): each direction ends its waits. If another party has the word of a direction, that party closes it. The
-// last
-//    direction has the drivers stop watching, and closes the fd. So no call uses an fd that belongs to somebody
-//    else already. A call that is no transfer (an option of a socket) counts as a direction.
-// 4. The owner's drop(), and the last direction, in either order: the descriptor goes back to the table, with the next
+// 3. close(): each direction ends its waits. If another party has the word of a direction, that party closes the
+//    direction. The last direction has the drivers stop watching, and closes the fd. So no call uses an fd that the
+//    system has given to another file. A call that is no transfer (an option of a socket) counts as a direction.
+// 4. The owner's drop(), and the last direction, in either order: the descriptor returns to the table, with the next
 //    generation.
 //
-// A descriptor of a server that its owner destroys may linger before step 3 closes the fd (descriptor_family.hpp). Its
-// directions are closed by then, so operations fail as at a closed descriptor, and no driver watches it.
+// A descriptor of a server may linger before step 3 closes the fd, if its owner destroys it (descriptor_family.hpp).
+// Its directions are closed by then, so operations fail as at a closed descriptor, and no driver watches it.
 //
-// # Who watches
+// # The drivers that watch
 //
 // Each group that waits has a driver of its own watch the descriptor. A group is a loop, a plain thread, or a runtime,
-// whose workers share what one of them watches. Hazard: if one group alone watched, then the waits of another group
-// would depend on a loop that does not run, or on a thread that waits for nothing. So a second group registers, too.
-// Both are told of each edge, and whichever polls first serves the waiter. A group that comes while nobody waits takes
-// the place of the others. So a connection that one loop accepts and another loop serves wakes the second loop alone.
+// whose workers share the descriptors that one of them watches.
+//
+// If one group alone watched, then the waits of another group would depend on a loop that does not run, or on a thread
+// that waits for nothing. Prevented: a second group registers, too. The system reports each edge to both, and the first
+// group that polls serves the waiter. If no operation waits when a group registers, the registrations of the other
+// groups end. So if one loop accepts a connection and another loop serves it, events wake the second loop alone.
 //
 //   a wait of group X                       a wait of group Y, at the same time
 //   1. attach_here(): X is registered       a. under the mutex: group_ = null
 //   2. its waiter is in the word            b. is any direction in use? then group_ = X again
 //   3. is_attached(): else registers again  c. else X's registration is dropped
 //
-// Steps 2 and b are read-modify-writes of one word. So either b comes first, and X finds that it is not registered, or
-// Y finds the waiter.
+// Steps 2 and b are read-modify-writes of one word. So either b is first, and X finds that it is not registered, or Y
+// finds the waiter.
 //
 // # A forked child
 //
-// The child has copies of the waiters, and no thread that resumes them. Hazard: if a wait of the child is in line
-// behind a copy, then the driver of the child serves the copy first, and the bytes of the child are lost. Prevented:
-// the first registration in the child, close() and release() abandon the waits of the parent. A copy counts as linked,
-// so that a stop can still end its wait.
+// The child has copies of the waiters, and no thread that resumes them. If a wait of the child was in line behind a
+// copy, then the driver of the child would serve the copy first, and the child would lose the bytes. Prevented: the
+// first registration in the child, close() and release() abandon the waits of the parent. A copy counts as linked, so
+// that a stop can still end its wait.
 //   - All registrations are of one process, since the first registration in the child drops the others.
 //   - The child changes nothing in the epoll of the parent.
-//   - A call that a thread of the parent made during the fork looks like a call of the child. Then operations
-//     of that direction wait in the child for ever.
+//   - A call that a thread of the parent made during the fork looks like a call of the child. Then operations of that
+//     direction wait in the child for ever.
 //
-// An event tells index and generation. Between the look at the generation and the edge the descriptor may be closed and
-// used again. Then the new one gets an edge that tells of nothing: one call that would block.
+// # Late events
+//
+// An event has index and generation. Between the look at the generation and the edge the descriptor may be closed and
+// its place used again. Then the next descriptor gets a spurious edge: one call that would block.
 //
 // # Counts
 //
-// An operation of bytes that fails leaves its count, also if a stop or a deadline ended it before its first call. It
-// does so itself, at the end of its await, since no other party knows of all ends. There are two counts, of reads and
-// of writes, and a third of the write that is half done (direction.hpp). They lie in the words of the three directions.
+// An operation of bytes that fails leaves its count, also if a stop or a deadline ended it before its first call. The
+// operation does so itself, at the end of its await, since no other party sees all ends. There are two counts, of reads
+// and of writes, and a third count of the write that is half done (direction.hpp). They lie in the words of the three
+// directions.
 //
 // # Access
 //
@@ -61,6 +65,7 @@
 #include <hocket/base/seam/mutex.hpp>
 #include <hocket/io/detail/compact_address.hpp>
 #include <hocket/io/detail/direction.hpp>
+#include <hocket/io/detail/drain_waits.hpp>
 #include <hocket/io/detail/registration.hpp>
 #include <hocket/io/seam/backend.hpp>
 
@@ -68,11 +73,11 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
 class io_driver;
 
-// What kind of object an fd stands for, as far as calls differ.
+// The kind of the object behind an fd, as far as calls differ.
 enum class descriptor_kind : std::uint8_t {
-  other,   // pipes, terminals, eventfds: read(2) and write(2); only a call that would block tells that it is drained
-  shared,  // the same, but calls may block, as other processes want it: poll(2) tells before each call
-  stream,  // TCP: a short read or write tells it, too. (A read of a unix socket stops behind passed descriptors.)
+  other,   // pipes, terminals, eventfds: read(2) and write(2); only a call that would block proves that it is drained
+  shared,  // the same, but calls may block, as other processes set it: poll(2) precedes each call
+  stream,  // TCP: a short read or write proves it, too. (A read of a unix socket stops behind passed descriptors.)
   socket,  // any other socket, and a stream that expects short reads
 };
 
@@ -104,11 +109,13 @@ class open_descriptor {
   open_descriptor& operator=(const open_descriptor&) = delete;
 
   // The table only.
-  void open(backend& of, int fd, descriptor_kind kind, void* data = nullptr) noexcept;
+  void open(backend& system, int fd, descriptor_kind kind, void* data = nullptr) noexcept;
 
   // The owner's. Both once.
   void close() noexcept;
   void drop() noexcept;
+  // Any thread. True: no other descriptor takes this place until drop(). False: it is not in use.
+  bool try_use() noexcept;
   // The operation of this transfer has failed.
   [[HOCKET_COLD]] void save_count(const transfer& failed) noexcept;
   // How many bytes the last operation has moved that failed.
@@ -142,13 +149,18 @@ class open_descriptor {
     family_.store(family, std::memory_order_relaxed);
   }
   // Any thread, also of a descriptor that is not in use. If it belongs there: a read for bytes to lend that would wait,
-  // or waits, gives the end of the stream; and a wait for the drain ends.
+  // or waits, gives the end of the stream; and all waits for the drain end.
   void end_when_idle(std::uint64_t family) noexcept;
   // Any thread: the same for one descriptor, if it has this generation, and has been idle since that time; no drain.
   void evict(std::uint32_t generation, std::uint32_t since) noexcept;
   bool ends_when_idle() const noexcept {
-    // ORDER: relaxed, ordered by the edge that end_when_idle() tells: the call after it sees this.
+    // ORDER: relaxed, ordered by the edge that end_when_idle() reports: the call after it sees this.
     return idle_end_.load(std::memory_order_relaxed) != idle_end::none;
+  }
+  // Its server drains.
+  bool is_draining() const noexcept {
+    // ORDER: relaxed, pairs with nothing: a look; under the mutex ordered by it (drain_waits.hpp).
+    return idle_end_.load(std::memory_order_relaxed) == idle_end::drained;
   }
   // Since when a read between two messages has waited, alone and without a deadline, as idle_time(); 0:
   // no such read waits. By the party that reads.
@@ -163,9 +175,7 @@ class open_descriptor {
   // For a stacked backend: `top` is the backend from now on, and `below` becomes the present one. An error number, or
   // 0.
   int put_on_top(backend& top, backend*& below) noexcept;
-  // Of a transfer of the kind `drain`, for backends.
-  call_end carry_out_drain(transfer& operation) const noexcept;
-  // Gives the fd up without closing it. False: somebody waits at it, or makes a call; nothing happens.
+  // Gives the fd up without closing it. False: an operation waits or makes a call; nothing happens.
   bool release() noexcept;
   std::uint64_t family() const noexcept {
     // ORDER: relaxed, pairs with nothing: see end_when_idle().
@@ -196,21 +206,21 @@ class open_descriptor {
   int native_handle() const noexcept { return fd_; }  // -1: its backend has no numbers
   backend& system() const noexcept { return *backend_; }
   void* data() const noexcept { return data_; }  // the backend's
-  // While it is not in use: the table's next one that is not.
+  // While it is not in use: the next descriptor of the table that is not in use.
   open_descriptor* next_unused() const noexcept { return static_cast<open_descriptor*>(data_); }
   void set_next_unused(open_descriptor* next) noexcept { data_ = next; }
   descriptor_kind kind() const noexcept {
     // ORDER: relaxed, pairs with nothing: the word of the direction orders the call after expect_short_reads().
     return kind_.load(std::memory_order_relaxed);
   }
-  // An event told of the end of the stream, or of urgent data, up to whose mark a stream is read at most. From now on a
-  // short read does not tell that it is drained: what comes next is there, and no edge will tell of it again.
+  // An event has reported the end of the stream or urgent data. A read stops at the mark of urgent data. From now on a
+  // short read does not prove that the stream is drained: more may be there already, and no edge will report it.
   void expect_short_reads() noexcept;
 
   // --- for the directions
 
   // The next call of the direction may succeed. By a thread that is no driver's.
-  void notify_edge(direction& of) noexcept;
+  void notify_edge(direction& side) noexcept;
   // Has a driver of the current group watch it. An error number, or 0.
   int attach_here() noexcept;
   bool is_attached() noexcept;
@@ -226,7 +236,7 @@ class open_descriptor {
   // --- for drivers
 
   // That driver ends.
-  void detach_from(io_driver& gone) noexcept;
+  void detach_from(io_driver& ending) noexcept;
   // A guess while threads run.
   std::size_t waiting() const noexcept { return in.waiting() + out.waiting() + peer.waiting(); }
 
@@ -245,20 +255,21 @@ class open_descriptor {
 
  public:
   direction in{*this}, out{*this}, peer{*this};
+  drain_waits drains;
 
  private:
   call_end carry_out_checked(transfer& operation) noexcept;
   int attach_to_driver() noexcept;
-  int attach_to(io_driver& here, const void* group) noexcept;
+  int attach_to(io_driver& watcher, const void* group) noexcept;
   registration* find(const void* group) noexcept;
   void leave_unused() noexcept;
   void abandon_waits_of_parent() noexcept;
   void leave_parent() noexcept;
-  void drop(registration& one) noexcept;
+  void drop(registration& watch) noexcept;
   void drop_all() noexcept;
-  void drop_of(const io_driver& gone) noexcept;
+  void drop_of(const io_driver& ending) noexcept;
   void take_for_ready() noexcept;
-  bool try_use() noexcept;
+  bool has_drain_waits() noexcept;
   bool may_linger() const noexcept;
   bool lingers() const noexcept { return recorded_end() >= stream_end::open_lingers; }
   bool begin_lingering() noexcept;
@@ -285,9 +296,8 @@ class open_descriptor {
   primitive::atomic<const void*> group_{nullptr};
   primitive::atomic<std::uint32_t> forks_{0};  // of the last registration
   primitive::thread_mutex mutex_;
-  // Guarded by mutex_.
+  // Guarded by mutex_. Behind first_ are the registrations of further groups; they are owned.
   registration first_{*this};
-  registration* more_ = nullptr;  // of further groups; owned
 };
 
 }}}  // namespace hocket::detail

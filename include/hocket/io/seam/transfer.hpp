@@ -38,8 +38,7 @@ enum class call_kind : std::uint8_t {
   send_passing,     // bytes and descriptors of the passing at `data`
   send_file,        // bytes of the file_part at `data` (send_file.hpp)
   child,            // the end of a child process; `done` becomes its status (process.hpp)
-  look,   // nothing: is one of the events of poll(2) in `size` there? Of POLLRDHUP `done` becomes the peer_end
-  drain,  // nothing: does the server of the connection drain?
+  look,             // nothing: is one of the events of poll(2) in `size` there? Of POLLRDHUP `done` is the peer_end
 };
 
 // How a call ended.
@@ -54,7 +53,7 @@ struct transfer {
   // Errors that are no numbers of the system's.
   static constexpr int end_of_stream = -1, partial_write = -2;
 
-  transfer(direction& of, call_kind which, void* bytes, std::size_t count, bool all = false) noexcept;
+  transfer(direction& owner, call_kind call, void* bytes, std::size_t count, bool is_whole = false) noexcept;
 
   bool writes() const noexcept {
     return kind == call_kind::write || kind == call_kind::gather || kind == call_kind::send_passing ||

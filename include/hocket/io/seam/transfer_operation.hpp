@@ -68,7 +68,7 @@ struct bytes_operation : transfer_operation {
   }
   void resumed() noexcept {
     if (holds != 0) [[unlikely]]
-      side->let_go_of_held(*this);
+      side->release_held(*this);
   }
 };
 
@@ -100,7 +100,7 @@ struct transfer_arm : Op {
 
  private:
   void leave_word() noexcept {
-    if (this->holds != 0) this->side->let_go_of_held(*this);
+    if (this->holds != 0) this->side->release_held(*this);
   }
 };
 
@@ -129,10 +129,14 @@ struct counting_operation : Op {
   std::size_t* moved;
 };
 
-// The server of a connection drains: this takes nothing.
-struct drain_operation : transfer_operation {
+// A wait for the drain of the server of a connection: it transfers nothing, and a grant takes nothing.
+struct drain_operation : drain_wait {
   using value_type = void;
-  explicit drain_operation(open_descriptor& record) noexcept;
+
+  explicit drain_operation(open_descriptor& awaited) noexcept;
+
+  bool try_now() noexcept;
+  void begin(primitive::suspension& wait, primitive::waiter& entry) noexcept;
   result<void> take() noexcept;
 };
 

@@ -97,6 +97,7 @@ class server_core : public from_memory_source {
   void report_metrics(metric_visitor& to) const;
 
   scope& connections_scope() noexcept { return connections_; }
+  const spawn_options& options_of_connections() const noexcept { return options_.connection; }
 
   // An accepted connection, from before its coroutine is spawned to the coroutine's end, also if that never began; or
   // of a job_connection.
@@ -144,7 +145,9 @@ class server_core : public from_memory_source {
   };
 
  protected:
-  const spawn_options& options_of_connections() const noexcept { return options_.connection; }
+  // By begin(): where the runs of a job_connection are. The acceptor's thread; if there are fewer listeners than
+  // workers, one worker after the other, because the others would not get a connection.
+  executor& next_home() noexcept;
 
  private:
   virtual void begin(connection accepted) = 0;
@@ -187,6 +190,7 @@ class server_core : public from_memory_source {
   task<bool> wait_until_empty(duration at_most);
   coroutine_snapshot snapshot(const shutdown_options& options) noexcept;
   bool is_running() const noexcept;
+  void wait_for_leaving() const noexcept;
   template <class T>
   result<T> join_here(join_handle<T>& handle);
   void join_connections_here() noexcept;
@@ -200,6 +204,7 @@ class server_core : public from_memory_source {
   connection_count count_;
   counter accepted_{0}, completed_{0}, failed_{0}, cancelled_{0}, refused_{0};
   atomic<std::int64_t> noticed_{0};
+  counter homes_{0};
   bool is_shut_down_ = false;
   std::vector<join_handle<>> acceptors_, reapers_;
   std::unique_ptr<connection_list[]> lists_;  // one for each acceptor

@@ -8,15 +8,19 @@
 //     void proceed(std::uint32_t) noexcept override {
 //       do {
 //         auto read = peer.read_idle().unwrap();
-//         while (read.try_now()) ...                              // makes what calls it can
+//         while (read.try_now()) ...                              // reads and writes until a call would block
 //       } while (!wait_idle());                                   // false: there is something to read by now
 //     }
 //   };
-//   void begin(connection accepted) override { job_connection::start(*new echo(std::move(accepted))); }
+//   void begin(connection accepted) override { job_connection::start(*new echo(std::move(accepted), next_home())); }
 //
 // Its memory is the object alone: no frame, no storage of a wait. It comes from the heap, because the classes of frame
-// memory are wide, and connections are many. Its runs are on the executor on which it was created,
-// one at a time.
+// memory are wide, and connections are many. Its runs are on one
+// executor, one at a time.
+//
+// A run has a context of its own, with the name of the options, below that of the server's scope. So code of the user
+// that is called by a run has slots, and spawn() without a target spawns into the scope, as in a connection's
+// coroutine.
 //
 // # States
 //
@@ -79,8 +83,9 @@ class job_connection : public readiness_job,
                        public phased_connection,
                        public from_memory_source {
  public:
-  // By server_core::begin(). Throws std::bad_alloc in conforming mode.
-  explicit job_connection(server_core::connection&& accepted);
+  // By server_core::begin(). The runs are on `home`: server_core::next_home(). Throws std::bad_alloc in conforming
+  // mode.
+  job_connection(server_core::connection&& accepted, executor& home);
   job_connection(const job_connection&) = delete;
   job_connection& operator=(const job_connection&) = delete;
 
@@ -94,7 +99,8 @@ class job_connection : public readiness_job,
  protected:
   virtual ~job_connection();
 
-  // Makes what calls it can, then waits by the functions below, or calls end(). `reasons`: job_reason.
+  // Reads and writes until a call would block, then waits by the functions below, or calls end(). `reasons`:
+  // job_reason.
   virtual void proceed(std::uint32_t reasons) noexcept = 0;
 
   // The next run is when the stream is readable (a message may begin; the connection is idle until then), readable or
@@ -126,7 +132,8 @@ class job_connection : public readiness_job,
   // True: the stream may be moved. False: try again in the next run.
   [[nodiscard]] bool release_stream() noexcept;
 
-  // From now on, for at most that time. `rated`: at least 1 KB a second moves meanwhile (connection_phase.hpp).
+  // From now on, for at most that time. `rated`: at least 1 KB a second moves meanwhile (connection_phase.hpp). A limit
+  // of more than 24 days is none.
   void begin_phase(duration limit, bool rated = false) noexcept;
   using phased_connection::add_moved;
   using phased_connection::end_phase;
@@ -134,12 +141,15 @@ class job_connection : public readiness_job,
   bool is_late() const noexcept;
 
  private:
+  static constexpr duration max_limit = std::chrono::hours(24 * 24);
+
   static bool run_job(repeating_job& self) noexcept;
   bool run(std::uint32_t reasons) noexcept;
   bool wait(direction& awaited, std::uint32_t reason) noexcept;
   void unwatch(direction& watched, std::uint32_t reason) noexcept;
   bool has_ended() noexcept;
   void leave() noexcept;
+  void begin_end() noexcept;
   static constexpr std::uint32_t directions = job_reason::readable | job_reason::writable | job_reason::peer_end;
   void set_linked(std::uint32_t reasons) noexcept { linked_ = reasons & directions; }
 

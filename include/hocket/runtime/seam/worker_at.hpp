@@ -31,6 +31,7 @@ class worker_at {
   worker_at(runtime& on, std::size_t index) noexcept;
 
   using placed_with = spawn_options;
+  executor& home() const noexcept { return first_; }
   worker_place place(const spawn_options& options) const { return {first_, on_, options}; }
 
  private:

@@ -1,4 +1,6 @@
 // The shutdown of a server, in each phase of a connection, by virtual time.
+#include <hocket/net/service.hpp>
+
 #include "unit/http/server/world.hpp"
 
 using namespace hocket_test;
@@ -136,6 +138,37 @@ TEST_CASE("a handler that ignores the cancel is killed") {
   CHECK(out.report.remaining == 0);
   CHECK(out.time == 11s);
   CHECK(out.reply.bytes.empty());
+}
+
+TEST_CASE("a handler that cannot be killed is left in the report, and named with its place") {
+  http::router all;
+  all.get("/deaf", [](http::request&) -> task<result<http::response>> {
+    auto sleeping = sleep_for(100s).ignoring(stop_level::kill);
+    static_cast<void>(co_await std::move(sleeping));
+    co_return http::text("slept");
+  });
+  http::serve_options options;
+  options.connection.location = std::source_location::current();
+  world w(std::move(all), options);
+  w.run([](world& in) -> task<> {
+    tcp::stream peer = co_await in.connect();
+    const std::string request = get("/deaf");
+    static_cast<void>(co_await peer.write_all(request));
+    static_cast<void>(co_await sleep_for(1s));
+    shutdown_list stopped;
+    const time_point begin = in.clock.now();
+    const shutdown_report report =
+        co_await in.server->graceful_shutdown({.drain = 10s, .cancel = 1s, .kill = 1s, .stopped = &stopped});
+    CHECK(in.clock.now() - begin == 12s);
+    CHECK(report.drained + report.cancelled + report.killed == 0);
+    CHECK(report.remaining == 1);
+    REQUIRE(stopped.coroutines.size() == 1);
+    CHECK(stopped.coroutines[0].name == "http connection");
+    CHECK(stopped.coroutines[0].step == shutdown_step::none);
+    CHECK(stopped.coroutines[0].spawned.find("shutdown_test.cpp:") != std::string::npos);
+    static_cast<void>(co_await sleep_for(100s));
+    CHECK(in.server->connections() == 0);
+  }(w));
 }
 
 TEST_CASE("a slow head and a slow body are cancelled at the end of the drain") {

@@ -2,9 +2,14 @@
 #include <hocket/runtime/runtime.hpp>
 
 #include "support/loopback.hpp"
+#include "support/temporary_folder.hpp"
 #include "unit/http/server/world.hpp"
 
+#include <hocket/core/wait/seam/coroutine_slot.hpp>
+
 #include <csignal>
+#include <mutex>
+#include <set>
 #include <thread>
 
 using namespace hocket_test;
@@ -45,6 +50,11 @@ void end(http::server& server) {
   CHECK(report.cancelled + report.killed + report.remaining == 0);
 }
 
+constexpr detail::slot_kind span_kind{.name = "span"};
+struct span final : detail::coroutine_slot {
+  span() : coroutine_slot(span_kind) {}
+};
+
 }  // namespace
 
 TEST_CASE("a runtime serves many connections on several workers") {
@@ -65,6 +75,73 @@ TEST_CASE("a runtime serves many connections on several workers") {
     CHECK(right == 100);
     CHECK(server.requests().answers[2] == 300);
     end(server);
+  }
+}
+
+// A plain handler runs on the worker of its connection. Slots of the handlers that run at the same time are apart.
+TEST_CASE("plain handlers on several workers have slots of their own, and spawn") {
+  std::atomic<int> ended = 0;
+  http::router all;
+  all.get("/plain", [&](http::request&) {
+    const span outer;
+    const span inner;
+    spawn([&ended]() -> task<> {
+      ++ended;
+      co_return;
+    });
+    return http::text("plain");
+  });
+  runtime rt({.workers = 2});
+  {
+    http::server server = http::serve(rt, "127.0.0.1:0", {}, std::move(all)).value();
+    std::vector<std::thread> clients;
+    std::atomic<int> right = 0;
+    std::string sent;
+    for (int i = 0; i < 20; ++i) sent += get("/plain", i == 19);
+    for (int i = 0; i < 4; ++i)
+      clients.emplace_back([&] {
+        for (int n = 0; n < 25; ++n)
+          if (statuses_of(ask(server.local_address(), sent)).size() == 20) ++right;
+      });
+    for (std::thread& each : clients) each.join();
+    CHECK(right == 100);
+    end(server);
+  }
+  CHECK(ended == 2000);
+}
+
+TEST_CASE("connections of one listener are served by all workers") {
+  runtime rt({.workers = 2});
+  temporary_folder folder;
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  http::router all;
+  all.get("/plain", [&](http::request&) {
+    const std::lock_guard guard(mutex);
+    threads.insert(std::this_thread::get_id());
+    return http::text("plain");
+  });
+  http::server server = http::serve(rt, "unix:" + (folder / "socket"), {}, std::move(all)).value();
+  for (int i = 0; i < 4; ++i) CHECK(statuses_of(ask(server.local_address(), get("/plain"))).size() == 1);
+  CHECK(threads.size() == 2);
+  end(server);
+}
+
+TEST_CASE("a coroutine may destroy a server as soon as its shutdown has ended") {
+  runtime rt({.workers = 3});
+  for (int round = 0; round < 50; ++round) {
+    std::optional<http::server> server(http::serve(rt, "127.0.0.1:0", {}, routes()).value());
+    std::vector<tcp::stream> peers;
+    for (int i = 0; i < 6; ++i) {
+      peers.push_back(sync_wait(tcp::connect(server->local_address())).value());
+      sync_wait(peers.back().write_all(get(i % 2 == 0 ? "/hello" : "/task", false))).value();
+    }
+    auto ended = spawn(rt, [&server]() -> task<shutdown_report> {
+      const shutdown_report report = co_await server->graceful_shutdown({.drain = 24h});
+      server.reset();
+      co_return report;
+    });
+    CHECK(sync_wait(std::move(ended)).remaining == 0);
   }
 }
 

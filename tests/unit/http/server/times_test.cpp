@@ -68,6 +68,19 @@ TEST_CASE("a new connection without a byte is closed after 10 s, without an answ
   CHECK_FALSE(reply.error);
 }
 
+TEST_CASE("a limit for the first byte may be none, and the idle time is a limit for it, too") {
+  for (const duration first_byte : {duration::max(), duration(24h * 40), duration(24h * 25)}) {
+    http::serve_options options;
+    options.limits.first_byte = first_byte;
+    world w(routes(), options);
+    CHECK(is_idle_time(w.talk("").time, 60s));
+  }
+  http::serve_options options;
+  options.limits.idle = 3s;
+  world w(routes(), options);
+  CHECK(is_idle_time(w.talk("").time, 3s));
+}
+
 TEST_CASE("an idle connection is closed after 60 s, counted from its last answer") {
   world w(routes());
   CHECK(is_idle_time(w.talk(get).time, 60s));

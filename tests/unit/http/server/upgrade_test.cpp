@@ -103,6 +103,28 @@ TEST_CASE("an upgraded connection has no limit of time, and ends with its functi
   CHECK(statuses_of(w.ask(upgrade("/fail"))) == std::vector<int>{101});
 }
 
+TEST_CASE("the idle time of the server does not end an upgraded connection") {
+  http::router all;
+  all.get("/idle", [](http::request&) {
+    return http::upgrade("idle", [](http::upgraded_stream peer) -> task<result<void>> {
+      const result<borrowed_bytes> bytes = co_await peer.stream().read_idle();
+      if (bytes) static_cast<void>(co_await peer.write_all(*bytes));
+      co_return {};
+    });
+  });
+  world w(std::move(all));
+  w.run([](world& in) -> task<> {
+    tcp::stream peer = co_await in.connect();
+    const std::string request = upgrade("/idle", "Connection: upgrade\r\nUpgrade: idle\r\n");
+    std::array<char, 512> buffer;
+    static_cast<void>(co_await peer.write_all(request));
+    CHECK((co_await peer.read_some(buffer)).value_or(0) != 0);
+    static_cast<void>(co_await sleep_for(1h));
+    static_cast<void>(co_await peer.write_all("x"));
+    CHECK(co_await peer.read_some(buffer) == std::size_t{1});
+  }(w));
+}
+
 TEST_CASE("a stream that is upgraded behind a request that has waited is the handler's alone") {
   std::vector<http::upgraded_stream> upgraded;
   http::router all;

@@ -32,8 +32,8 @@ class run_queue;
 class stealable_queue;
 
 // Per-thread pointers of higher layers. Each layer owns the slot of its name. Null until the first use.
-enum class thread_slot : std::uint8_t { frame_memory, fiber, posting, driver, poster, lender };
-inline constexpr std::size_t thread_slot_count = 6;
+enum class thread_slot : std::uint8_t { frame_memory, fiber, posting, driver, poster, lender, target };
+inline constexpr std::size_t thread_slot_count = 7;
 
 // The binding of a thread to the executor that runs on it.
 struct executor_binding {
