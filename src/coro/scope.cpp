@@ -56,7 +56,9 @@ executor& running_executor() noexcept {
 
 spawn_target* target_of_caller() noexcept {
   scheduled* self = scheduled_of(current_context().coroutine());
-  return self ? &self->target().for_scopes() : nullptr;
+  auto* const of_job = static_cast<spawn_target*>(current_slot(thread_slot::target));
+  spawn_target* const target = self ? &self->target() : of_job;
+  return target ? &target->for_scopes() : nullptr;
 }
 
 }  // namespace

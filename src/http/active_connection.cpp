@@ -131,6 +131,8 @@ bool active_connection::is_short(const response& answer) noexcept {
 // Before the answer: whether a further request may follow it.
 bool active_connection::keeps_alive() const noexcept {
   if (!request_access::head(*request_) || !head_->body().keeps_alive || is_draining() || closes_) return false;
+  // What follows may be bytes of the tunnel, which its client has not waited to send.
+  if (request_->method() == method::connect) return false;
   if (body_.has_ended()) return true;
   return !body_.is_doubtful() && body_.is_drainable(site_.options.limits.max_drain);
 }

@@ -133,7 +133,8 @@ class active_connection final : public request_origin {
   void set_coroutine(join_handle<> coroutine) noexcept { coroutine_ = std::move(coroutine); }
   // Whether a handler, or the function of a body, is awaited.
   bool awaits_user() const noexcept {
-    // ORDER: relaxed, pairs with the stores in user_code: a value that is late delays the cancel by a second.
+    // ORDER: relaxed, pairs with the stores in user_code: a late `true` delays the cancel by a second. If the handler
+    // ends between this look and the cancel, its answer may be cut; the peer has asked to be given up.
     return awaits_user_.load(std::memory_order_relaxed);
   }
   // The peer is gone.

@@ -73,7 +73,7 @@ task<std::error_code> body_reader::wait_for_bytes(mutable_buffer room, std::size
     if (is_late || error == std::errc::operation_canceled) co_return error;
     co_return fail(error);
   }
-  if (*arrived == 0) co_return fail(hocket::errc::end_of_stream);
+  if (*arrived == 0) co_return fail(errc::bad_request);
   count = *arrived;
   co_return std::error_code();
 }

@@ -4,6 +4,7 @@
 
 #include <hocket/base/error.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/io/seam/open_descriptor.hpp>
 
 #include <algorithm>
 
@@ -41,6 +42,12 @@ send_state sender::write_now(parts& from, std::size_t& rest) noexcept {
   return send_state::complete;
 }
 
+// Bytes that the system has, and the peer has not.
+std::size_t sender::unsent() const noexcept {
+  hocket::detail::open_descriptor& record = hocket::detail::descriptor_access::record_of(peer_);
+  return record.system().unsent(record);
+}
+
 send_state sender::send_now() noexcept {
   if (error_) return send_state::failed;
   parts from{const_buffer(out_.bytes())};
@@ -64,8 +71,14 @@ task<result<void>> sender::send(std::string_view body, std::string_view tail) {
       out_.clear();
       co_return failure(error_);
     }
+    const std::size_t before = unsent();
     const time_point begin = time_here();
     const result<std::size_t> written = co_await wait_for_room(peer_, from, pace_);
+    const std::size_t still = written ? 0 : unsent();
+    if (!written && written.error() == std::errc::timed_out && still < before) {
+      pace_.count(time_here() - begin, before - still);
+      continue;
+    }
     if (!written) {
       error_ = written.error();
       out_.clear();

@@ -1,6 +1,8 @@
 // Sends the answers of a connection: the output, and bodies that are not copied into it.
 //
-// Each write waits for the peer at most as long as the pace allows (pace.hpp). A write that fails ends the connection:
+// Each write waits for the peer at most as long as the pace allows (pace.hpp). While it waits, the bytes count that the
+// system has sent: it reports room only when a large part of its buffer is free, so a peer that reads steadily may take
+// nothing for longer than the pace allows. A write that fails ends the connection:
 // later calls return the same error.
 //
 // Access: the connection's job or coroutine, whichever has the connection, and the coroutine of a handler that writes
@@ -51,6 +53,7 @@ class sender {
   void count(duration waited, std::size_t bytes) noexcept;
   static void skip(parts& from, std::size_t bytes) noexcept;
   send_state write_now(parts& from, std::size_t& rest) noexcept;
+  std::size_t unsent() const noexcept;
 
   tcp::stream& peer_;
   output out_;

@@ -13,12 +13,12 @@ void drain_wait::end(waiter& entry, int error) noexcept {
   entry.claim_popped().post();
 }
 
-void drain_waits::end_all(primitive::thread_mutex& mutex, int error) noexcept {
-  while (waiter* const entry = pop(mutex)) drain_wait::end(*entry, error);
+void drain_waits::end_all(primitive::thread_mutex& list_mutex, int error) noexcept {
+  while (waiter* const entry = pop(list_mutex)) drain_wait::end(*entry, error);
 }
 
-waiter* drain_waits::pop(primitive::thread_mutex& mutex) noexcept {
-  locked guard(mutex);
+waiter* drain_waits::pop(primitive::thread_mutex& list_mutex) noexcept {
+  locked guard(list_mutex);
   waiter* const popped = first();
   if (popped) waiters_.erase(*popped);
   return popped;

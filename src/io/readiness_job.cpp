@@ -11,6 +11,12 @@ void readiness_job::notify(std::uint32_t reasons) noexcept {
   hocket::detail::post(entry);
 }
 
+void readiness_job::post_first_run(std::uint32_t reasons) noexcept {
+  // ORDER: release, pairs with the exchange in take_reasons(): the run sees what the maker did.
+  reasons_.fetch_or(reasons, std::memory_order_release);
+  hocket::detail::post(entry);
+}
+
 std::uint32_t readiness_job::take_reasons() noexcept {
   // ORDER: acq_rel, pairs with the fetch_or in notify(): see there.
   return reasons_.exchange(0, std::memory_order_acq_rel) & ~posted;

@@ -5,6 +5,7 @@
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/net/seam/job_connection.hpp>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -24,11 +25,12 @@ void job_connection::start(job_connection& created) {
     delete &created;
     throw std::bad_alloc();
   }
+  created.hold_first_run();
   created.begin();
   created.enlist();
   const stop_source* const stop = created.server().connections_scope().parent_context().stop();
   const bool is_stopped = stop && stop->requested() != stop_level::none;
-  created.notify(is_stopped ? job_reason::stopped : job_reason::requested);
+  created.post_first_run(is_stopped ? job_reason::stopped : job_reason::requested);
 }
 
 bool job_connection::run_job(repeating_job& self) noexcept {
@@ -43,11 +45,14 @@ readiness_job& job_of(phased_connection& job) noexcept { return static_cast<job_
 
 namespace {
 
-// The context of a run. Code of the user may retain it.
+// The context of a run. Code of the user may retain it beyond the end of the server. So its parent is the root context,
+// and it inherits from the scope of the connections as a child does. (The scope's own context is below the coroutine
+// that has made the server, if there is one. A run is no part of that coroutine.)
 class run_context final : public context {
  public:
-  run_context(context& parent, const spawn_options& options) noexcept
-      : context(parent, {.name = options.name}, parent, options.location, nullptr, &run_context::free) {}
+  run_context(context& connections, const spawn_options& options) noexcept
+      : context(context::root(), {options.name, connections.stop(), connections.deadline()}, connections,
+                options.location, nullptr, &run_context::free) {}
 
   static void* operator new(std::size_t bytes) { return allocate_frame(bytes); }
   static void operator delete(void* memory, std::size_t bytes) noexcept { release_frame(memory, bytes); }
@@ -56,12 +61,12 @@ class run_context final : public context {
   static void free(context& self) noexcept { delete static_cast<run_context*>(&self); }
 };
 
-// Without memory for a context of its own, a run has the scope's.
+// Without memory for a context of its own, a run has the root context.
 class running_job {
  public:
   running_job(scope& connections, const spawn_options& options) noexcept
       : context_(make_context(connections.parent_context(), options)) {
-    this_thread().ctx = context_ ? context_ : &connections.parent_context();
+    this_thread().ctx = context_;
     current_slot(thread_slot::target) = &static_cast<spawn_target&>(connections);
   }
   running_job(const running_job&) = delete;
@@ -73,8 +78,8 @@ class running_job {
   }
 
  private:
-  static context* make_context(context& parent, const spawn_options& options) noexcept try {
-    return new run_context(parent, options);
+  static context* make_context(context& inherited, const spawn_options& options) noexcept try {
+    return new run_context(inherited, options);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -86,6 +91,13 @@ class running_job {
 
 // False: it is destroyed.
 bool job_connection::run(std::uint32_t reasons) noexcept {
+  if (!proceed_in_context(reasons)) return true;
+  leave();
+  return false;
+}
+
+// True: it has ended. The context of the run is released before the connection leaves, because the server may end then.
+bool job_connection::proceed_in_context(std::uint32_t reasons) noexcept {
   const running_job current(server().connections_scope(), server().options_of_connections());
   set_linked(linked_ & ~reasons);
   if (is_idle_) descriptor_access::record_of(peer).set_idle_since(0);
@@ -95,9 +107,7 @@ bool job_connection::run(std::uint32_t reasons) noexcept {
   if ((reasons & job_reason::stopped) != 0) was_stopped_ = true;
   if (was_stopped_ && !is_lent_ && !is_back && !is_ending_) end_cancelled();
   if (!is_ending_) proceed(reasons);
-  if (!is_ending_ || !has_ended()) return true;
-  leave();
-  return false;
+  return is_ending_ && has_ended();
 }
 
 bool job_connection::wait_idle() noexcept {
@@ -139,7 +149,8 @@ bool job_connection::wait(direction& awaited, std::uint32_t reason) noexcept {
 }
 
 void job_connection::begin_phase(duration limit, bool is_rated) noexcept {
-  if (limit > max_limit && !is_rated) return;
+  if (limit > max_limit && !is_rated) return end_phase();
+  limit = std::min(limit, max_limit);
   if (!set_phase(deadline_after(time_here(), limit), is_rated)) return;
   has_been_phased_ = true;
   list_phase(*this);

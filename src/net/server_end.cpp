@@ -126,22 +126,25 @@ bool server_core::is_running() const noexcept {
   return !acceptors_.empty() || !reapers_.empty() || lingering_ || connections_.size() != 0;
 }
 
-// After a shutdown no connection is counted, but the last ones may be about to leave the scope, on other threads.
+// After a shutdown no connection is counted, but the last ones may be about to leave the scope, on other threads. (On a
+// loop they leave on this thread.)
 void server_core::wait_for_leaving() const noexcept {
-  if (!is_shut_down_ || connections() != 0) return;
+  if (loop_ || !is_shut_down_ || connections() != 0) return;
   const time_point until = steady_clock().now() + 1s;
   while (is_running() && steady_clock().now() < until) std::this_thread::yield();
 }
 
+// What handlers have spawned may outlast a shutdown.
 void server_core::kill_and_join() noexcept {
   if (current_executor() != nullptr) wait_for_leaving();
   if (!is_running()) return;
   expects(current_executor() == nullptr, "a server was ended by a coroutine that would block its thread",
-          "await graceful_shutdown(), before the server is destroyed", options_.connection.name.c_str());
+          "await graceful_shutdown(), and what handlers have spawned, before the server is destroyed",
+          options_.connection.name.c_str());
   for (join_handle<>& acceptor : acceptors_) acceptor.cancel();
   if (!is_shut_down_) stop_reapers();
   if (!is_shut_down_) lingerer_->end();
-  if (!is_shut_down_) connections_.kill();
+  connections_.kill();
   if (!is_shut_down_) stop_jobs();
   for (join_handle<>& acceptor : acceptors_) static_cast<void>(join_here(acceptor));
   acceptors_.clear();

@@ -13,9 +13,9 @@
 // Unread bytes. If a handler answers before the end of the body, the server drops the rest up to limits::max_drain, so
 // that the connection can be used again. If the rest is longer, the connection closes after the answer.
 //
-// Errors: http::errc::bad_request for malformed chunks; payload_too_large, if the body is longer than the route's
-// limit; request_timeout, if the peer sends too slowly (limits::min_rate); end_of_stream, if the peer ends in the
-// middle of the body; the errors of a read of the connection. After an error each read gives the same error.
+// Errors: http::errc::bad_request for malformed chunks, and if the peer ends in the middle of the body;
+// payload_too_large, if the body is longer than the route's limit; request_timeout, if the peer sends too slowly
+// (limits::min_rate); the errors of a read of the connection. After an error each read gives the same error.
 //
 // Lifetime: until the handler's answer is complete. Thread safety: one operation at a time.
 #pragma once

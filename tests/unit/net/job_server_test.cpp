@@ -5,6 +5,8 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/time/within.hpp>
 
+#include "support/temporary_folder.hpp"
+
 #include <array>
 #include <atomic>
 #include <doctest/doctest.h>
@@ -53,11 +55,11 @@ class echo_server final : public server_core {
   void begin(connection accepted) override { job_connection::start(*new echo(std::move(accepted), next_home())); }
 };
 
-tcp::server open(runtime& rt, const tcp::serve_options& options) {
+tcp::server open(runtime& rt, const tcp::serve_options& options, const socket_address& address = "127.0.0.1:0") {
   auto core = std::make_unique<echo_server>(rt, options);
   server_core& opened = *core;
   tcp::server owner(std::move(core));
-  REQUIRE_FALSE(opened.open(socket_address("127.0.0.1:0")));
+  REQUIRE_FALSE(opened.open(address));
   return owner;
 }
 
@@ -115,5 +117,27 @@ TEST_CASE("a server with connections without coroutines may end at any moment") 
       const tcp::server ended = std::move(server);
     }
     client.join();
+  }
+}
+
+// The runs of a connection are on another worker than its acceptor, because there is one listener.
+TEST_CASE("a server of one listener may end while it accepts") {
+  const hocket_test::temporary_folder folder;
+  for (int round = 0; round < 100; ++round) {
+    runtime rt({.workers = 3});
+    auto server = open(rt, {}, "unix:" + (folder / ("socket" + std::to_string(round)).c_str()));
+    const socket_address address = server.local_address();
+    std::atomic<bool> is_over = false;
+    std::thread client([&] {
+      while (!is_over) static_cast<void>(sync_wait(tcp::connect(address)));
+    });
+    while (server.counts().accepted < static_cast<std::size_t>(round % 10)) std::this_thread::yield();
+    is_over = round % 2 == 0;
+    if (is_over) client.join();
+    {
+      const tcp::server ended = std::move(server);
+    }
+    is_over = true;
+    if (client.joinable()) client.join();
   }
 }

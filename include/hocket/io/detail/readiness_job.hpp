@@ -80,6 +80,9 @@
 // party sets a mark at the descriptor and reports an edge (open_descriptor::end_when_idle()). The job reads first. Only
 // a read that would block finds the mark.
 //
+// If a job is known to a list before its first post, then the list could notify it, and the run could destroy it, while
+// its maker still posts. Prevented: hold_first_run() before the list, post_first_run() last.
+//
 // If the process forks, the child has a copy of a linked job. If an edge in the child notified it, then the child would
 // post to an executor without a thread. Prevented: open_descriptor::leave_parent() makes the word ready, and drops the
 // job.
@@ -122,6 +125,14 @@ class readiness_job : public repeating_job {
   readiness_job(executor& home, function body) noexcept : repeating_job(body) { entry.home = &home; }
 
   void notify(std::uint32_t reasons) noexcept;
+
+  // Instead of the first notify(), by the party that has made the job. From hold_first_run() on, others may know the
+  // job: their notify() adds reasons, and does not post. post_first_run() posts it; afterwards it may be destroyed.
+  void hold_first_run() noexcept {
+    // ORDER: relaxed, pairs with nothing: no other party knows the job yet.
+    reasons_.store(posted, std::memory_order_relaxed);
+  }
+  void post_first_run(std::uint32_t reasons) noexcept;
 
   // In a run, once, first. Afterwards notify() posts the job again.
   std::uint32_t take_reasons() noexcept;

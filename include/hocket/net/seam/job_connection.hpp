@@ -18,8 +18,8 @@
 // memory are wide, and connections are many. Its runs are on one
 // executor, one at a time.
 //
-// A run has a context of its own, with the name of the options, below that of the server's scope. So code of the user
-// that is called by a run has slots, and spawn() without a target spawns into the scope, as in a connection's
+// A run has a context of its own, with the name of the options and what the server's scope inherits. So code of the
+// user that is called by a run has slots, and spawn() without a target spawns into the scope, as in a connection's
 // coroutine.
 //
 // # States
@@ -145,6 +145,7 @@ class job_connection : public readiness_job,
 
   static bool run_job(repeating_job& self) noexcept;
   bool run(std::uint32_t reasons) noexcept;
+  bool proceed_in_context(std::uint32_t reasons) noexcept;
   bool wait(direction& awaited, std::uint32_t reason) noexcept;
   void unwatch(direction& watched, std::uint32_t reason) noexcept;
   bool has_ended() noexcept;

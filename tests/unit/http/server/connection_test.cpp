@@ -139,6 +139,15 @@ TEST_CASE("a peer that sends requests and reads no answer is given up") {
   }(w));
 }
 
+TEST_CASE("the answer to CONNECT closes the connection, and no byte behind it is parsed") {
+  world w(routes());
+  const std::string sent = "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  const std::vector<answer> answers = read_answers(w.ask(sent));
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].status >= 400);
+  CHECK(answers[0].field("connection") == "close");
+}
+
 TEST_CASE("a connection is kept or closed as version and field Connection say") {
   struct row {
     const char* head;

@@ -164,6 +164,48 @@ TEST_CASE("spawn without a target spawns into the scope of the server, in whatev
   }
 }
 
+TEST_CASE("what a plain handler spawns ends with the server, also if a coroutine has opened it") {
+  for (const bool is_shut_down : {false, true}) {
+    int begun = 0, ended = 0;
+    struct end_count {
+      int& count;
+      ~end_count() { ++count; }
+    };
+    auto sleep_for_ever = [&]() -> task<> {
+      ++begun;
+      const end_count at_end{ended};
+      for (;;) static_cast<void>(co_await sleep_for(1h).ignoring(stop_level::cancel));
+    };
+    manual_clock clock;
+    memory_network net({.clock = &clock});
+    loop lp({.clock = &clock});
+    http::router all;
+    all.get("/spawn", [&](http::request&) {
+      spawn(sleep_for_ever);
+      return http::text("spawned");
+    });
+    std::optional<http::server> server;
+    auto opened = spawn(lp, [&]() -> task<> {
+      server.emplace(http::serve(lp, net.listen("10.0.0.1:80").value(), {}, std::move(all)).value());
+      co_return;
+    });
+    lp.run_until(opened);
+    auto client = spawn(lp, [&]() -> task<> {
+      tcp::stream peer = (co_await net.connect("10.0.0.1:80")).value();
+      const std::string request = get("/spawn", "Connection: close\r\n");
+      static_cast<void>(co_await peer.write_all(request));
+      const conversation reply = co_await world::read_to_end(peer);
+      CHECK(reply.bytes.starts_with("HTTP/1.1 200"));
+      if (is_shut_down) static_cast<void>(co_await server->graceful_shutdown({}));
+    });
+    lp.run_until(client);
+    CHECK(begun == 1);
+    CHECK(ended == 0);
+    server.reset();
+    CHECK(ended == 1);
+  }
+}
+
 TEST_CASE("a half-closed peer that resets the connection later is noticed") {
   record seen;
   world w(routes(seen));
