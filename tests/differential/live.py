@@ -52,6 +52,8 @@ def agrees(verdict, statuses):
     if verdict.status >= 400:
         # A body that is not read is refused behind the answer, by the end of the connection.
         return statuses[1:] == [verdict.status] or (b"chunked" in verdict.request.lower() and statuses[1:] in ([404], [405], [501]))
+    if verdict.request.lstrip(b"\r\n").startswith(b"CONNECT "):   # its answer closes the connection
+        return len(statuses) == 2 and statuses[1] not in BY_PARSER
     goes_on = b"HTTP/1.0\r\n" not in verdict.request and not re.search(rb"(?i)connection|expect", verdict.request)
     return len(statuses) > 1 and statuses[1] not in BY_PARSER and statuses[2:] in ([[200]] if goes_on else [[], [200]])
 
