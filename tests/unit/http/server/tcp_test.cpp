@@ -141,6 +141,7 @@ TEST_CASE("a coroutine may destroy a server as soon as its shutdown has ended") 
       server.reset();
       co_return report;
     });
+    peers.clear();  // else each connection would linger
     CHECK(sync_wait(std::move(ended)).remaining == 0);
   }
 }
