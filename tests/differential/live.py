@@ -8,18 +8,16 @@ A request that the parser refuses gets this status behind the answer to the requ
 behind it is not answered. A request that the parser accepts gets another answer. Each request is answered once.
 """
 import argparse
-import contextlib
 import pathlib
 import random
 import re
-import socket
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "http"))
 
 from compare import judge, mutate  # noqa: E402 (the path comes first)
-from harness import serving  # noqa: E402
+from harness import exchange, final_statuses, serving  # noqa: E402
 
 BEFORE = b"GET /task HTTP/1.1\r\nHost: a\r\n\r\n"
 BEHIND = b"GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -29,21 +27,6 @@ HEAD = b"POST %s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 BODIES = [b"0\r\n\r\n", b"5\r\n12345\r\n0\r\n\r\n", b"1\r\na\r\n1\r\nb\r\n0\r\n\r\n", b"A\r\n0123456789\r\n000\r\n\r\n", b"3;a=b\r\nabc\r\n0\r\n\r\n",
           b'3 ; a="b;c" ;d\r\nabc\r\n0;e\r\n\r\n', b"3\r\nabc\r\n0\r\nX: y\r\n\r\n", b"0\r\nX: y\r\nZ:\r\n\r\n", b"2\r\n\r\n\r\n0\r\n\r\n"]
 CHUNKED = [HEAD % path + body for path in (b"/echo", b"/upload") for body in BODIES]
-STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) [A-Z]")
-
-
-def ask(port, pieces):
-    """The statuses of the final answers on a connection of its own."""
-    answer = b""
-    with socket.create_connection(("127.0.0.1", port), 20) as peer:
-        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with contextlib.suppress(ConnectionError):   # it was refused before all of it was sent
-            for piece in pieces:
-                peer.sendall(piece)
-            peer.shutdown(socket.SHUT_WR)
-            while data := peer.recv(65536):
-                answer += data
-    return [status for status in map(int, STATUS.findall(answer)) if status >= 200]
 
 
 def agrees(verdict, statuses):
@@ -67,7 +50,7 @@ def disagreements(port, verdicts):
         whole = BEFORE + request + BEHIND
         at = generator.randrange(len(whole))
         for pieces in ([whole], [whole[:at], whole[at:]]):
-            statuses = ask(port, pieces)
+            statuses = final_statuses(exchange(port, pieces))
             if not agrees(verdict, statuses):
                 yield verdict, statuses
 

@@ -61,6 +61,7 @@ class crc32 {
 http::response show_page(http::request&) { return http::html(page); }
 http::response answer_plain(http::request&) { return http::text(std::string_view("plain\n")); }
 
+// The two handlers suspend, which is all that their sleep is for.
 task<result<http::response>> answer_by_task(http::request&) {
   co_await or_return(sleep_for(1ms));
   co_return http::text(std::string_view("task\n"));

@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 """Requests inside of bodies, and bodies with two lengths: no byte of a body is answered as a request, and nothing is parsed behind a
 malformed request. Each case is sent whole, and with a cut at each fifth byte."""
-import contextlib
 import re
-import socket
 
-from harness import expect, main, serving
+from harness import exchange, expect, final_statuses, main, serving
 
 BEFORE = b"GET /task HTTP/1.1\r\nHost: a\r\n\r\n"
 LAST = b"GET /items/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -60,27 +58,13 @@ CASES = {
     "an upgrade that is refused": (b"GET /plain HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", [200, 200]),
 }
 INNER_ANSWERED = re.compile(rb'"first"')   # the body of /items/1
-STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) [A-Z]")
-
-
-def ask(port, pieces):
-    answer = b""
-    with socket.create_connection(("127.0.0.1", port), 20) as peer:
-        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with contextlib.suppress(ConnectionError):   # it was refused before all of it was sent
-            for piece in pieces:
-                peer.sendall(piece)
-            peer.shutdown(socket.SHUT_WR)
-            while data := peer.recv(65536):
-                answer += data
-    return answer
 
 
 def check(port, name, request, expected):
     whole = BEFORE + request + LAST
     for cut in range(0, len(whole), 5):
-        answer = ask(port, [whole[:cut], whole[cut:]] if cut else [whole])
-        statuses = [status for status in map(int, STATUS.findall(answer)) if status >= 200]
+        answer = exchange(port, [whole[:cut], whole[cut:]] if cut else [whole])
+        statuses = final_statuses(answer)
         context = f"{name}, cut at {cut}: {answer!r}"
         expect(statuses[0], 200, context)
         if EXPECT in request and expected and expected[0] >= 400:
@@ -97,8 +81,8 @@ def check_short_bodies(port):
         for request in (post(path, LENGTH), post(path, CHUNKED, body=IN_CHUNKS)):
             head = request.index(b"\r\n\r\n") + 4
             for end in range(head, len(request)):
-                answer = ask(port, [BEFORE + request[:end]])
-                statuses = [status for status in map(int, STATUS.findall(answer)) if status >= 200]
+                answer = exchange(port, [BEFORE + request[:end]])
+                statuses = final_statuses(answer)
                 expect(statuses in ([200], [200, 400], [200, 500]), True, f"a body of {end - head} bytes: {answer!r}")
 
 

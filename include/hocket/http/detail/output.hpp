@@ -2,8 +2,7 @@
 //
 // The first block has 2 KB, the largest size that frame memory caches. So a connection that answers small requests
 // allocates nothing after its thread has warmed up. A larger answer moves the bytes into a block of at least twice the
-// size.
-// clear() keeps the first block and frees a larger one.
+// size. clear() keeps the first block and frees a larger one.
 //
 // Access: the connection's job or coroutine, whichever has the connection.
 #pragma once

@@ -1,4 +1,4 @@
-// What an idle connection of the server takes, and which one ends when the server needs a place.
+// What an idle connection of the server takes, and which one ends when the server needs a place. All times are virtual.
 #include "unit/http/server/world.hpp"
 
 #include <hocket/base/memory_source.hpp>
