@@ -1,7 +1,7 @@
 // The load of the page `net`: clients on one core, and what their server used meanwhile, read from outside.
 //
-//   net-load http|echo|churn|sink|udp|idle|paced <connections> <size> <warm-up ms> <ms> <server's process> <server's
-//   port>
+//   net-load http|echo|churn|sink|udp|idle|paced|beside <connections> <size> <warm-up ms> <ms> <server's process>
+//   <server's port>
 //
 // It connects, prints "connected" and waits for a line: so the lab can begin readings of its own before the load. Then
 // come the warm-up and the time that counts. It prints "measured" and waits again, with all connections open, and
@@ -12,17 +12,20 @@
 #include "net/clients.hpp"
 #include "net/marks.hpp"
 #include "net/server.hpp"
+#include "net/slow_clients.hpp"
 
 namespace {
 
 using namespace lab::net;
+
+constexpr std::size_t slow_connections = 200;  // of the kind `beside`: 50 for each phase
 
 struct times {
   std::uint64_t warm_up_ns, ns;
 };
 
 kind kind_named(std::string_view name) {
-  constexpr std::array<std::string_view, 7> names{"http", "echo", "churn", "sink", "udp", "idle", "paced"};
+  constexpr std::array<std::string_view, 8> names{"http", "echo", "churn", "sink", "udp", "idle", "paced", "beside"};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (name == names[i]) return static_cast<kind>(i);
   std::fputs("unknown load\n", stderr);
@@ -41,6 +44,8 @@ void tell_and_wait(const char* word) {
 struct report {
   outcome out;
   std::uint64_t warm_requests, cpu_ns, switches, took_ns;
+  double alone_p99_ns = 0;   // of `beside`: without the slow clients, in as long a time before
+  std::uint64_t closed = 0;  // connections of slow clients, by the server
 };
 
 void tell(const report& of) {
@@ -61,9 +66,13 @@ void tell(const report& of) {
   say("p50", out.took.quantile(500) / 1e3);
   say("p99", out.took.quantile(990) / 1e3);
   say("p999", out.took.quantile(999) / 1e3);
+  if (of.alone_p99_ns == 0) return;
+  say("alone", of.alone_p99_ns / 1e3);
+  say("times", out.took.quantile(990) / of.alone_p99_ns);
+  say("closed", static_cast<double>(of.closed));
 }
 
-report measure(clients& all, const times& how_long, pid_t server) {
+report measure_period(clients& all, const times& how_long, pid_t server) {
   all.begin();
   all.run_until(now_ns() + how_long.warm_up_ns);
   const std::uint64_t warm = all.take().requests;
@@ -79,6 +88,18 @@ report measure(clients& all, const times& how_long, pid_t server) {
     std::exit(1);
   }
   return told;
+}
+
+// The same period without and with slow clients, which have the time of the warm-up to connect and to fill buffers.
+report measure_beside(clients& all, const times& how_long, pid_t server, unsigned port) {
+  const double alone = measure_period(all, how_long, server).out.took.quantile(990);
+  slow_clients slow(slow_connections, port);
+  slow.connect_all();
+  all.add(slow);
+  report report = measure_period(all, how_long, server);
+  report.alone_p99_ns = alone;
+  report.closed = slow.closed();
+  return report;
 }
 
 }  // namespace
@@ -99,7 +120,10 @@ int main(int argc, char** argv) {
     tell_and_wait("answered");
     return 0;
   }
-  const report told = measure(*all, {number(4) * 1'000'000, number(5) * 1'000'000}, static_cast<pid_t>(number(6)));
+  const times periods{number(4) * 1'000'000, number(5) * 1'000'000};
+  const auto server = static_cast<pid_t>(number(6));
+  const report told = does == kind::beside ? measure_beside(*all, periods, server, static_cast<unsigned>(number(7)))
+                                           : measure_period(*all, periods, server);
   tell_and_wait("measured");
   tell(told);
 }
