@@ -65,9 +65,9 @@ void connection_job::serve(std::uint32_t reasons) {
   for (int round = 0; round < max_rounds; ++round) {
     if (!active_ && !read_requests(reasons)) return;
     if (!active_) continue;
-    const progress made = answer();
-    if (made == progress::left) return;
-    if (made == progress::paused) break;
+    const progress reached = answer();
+    if (reached == progress::over) return;
+    if (reached == progress::paused) break;
   }
   notify(job_reason::requested);
 }
@@ -109,12 +109,12 @@ connection_job::progress connection_job::answer() {
     const send_state sent = can_send ? active_->send_now() : send_state::blocked;
     if (sent == send_state::blocked) {
       lend_to_coroutine(next);
-      return progress::left;
+      return progress::over;
     }
     if (sent == send_state::failed || next == step::close) {
       active_.reset();
       end();
-      return progress::left;
+      return progress::over;
     }
     if (next == step::pause) return progress::paused;
     if (next == step::idle) {

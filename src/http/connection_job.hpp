@@ -67,8 +67,8 @@ class connection_job : public hocket::detail::job_connection {
   // Accepted; no byte has arrived, and the phase has begun; bytes have arrived.
   enum class stage : std::uint8_t { accepted, silent, served };
   enum class watch_state : std::uint8_t { none, half_closed, peer_ended, releasing, released };
-  // Requests are left for the next run; all that have arrived are answered; lent, or at its end.
-  enum class progress : std::uint8_t { paused, idle, left };
+  // The next run answers further requests; all that have arrived are answered; the connection is lent, or ends.
+  enum class progress : std::uint8_t { paused, idle, over };
   // Reads in one run.
   static constexpr int max_rounds = 2;
 

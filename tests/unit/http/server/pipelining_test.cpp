@@ -59,6 +59,12 @@ http::router routes(record& seen) {
     throw std::runtime_error("secret");
     co_return http::text("never");
   });
+  all.post("/stream", {.body = http::streamed}, [](http::request& rq) -> task<result<http::response>> {
+    std::array<char, 8> buffer;
+    const result<std::size_t> n = co_await rq.stream().read_some(buffer);
+    if (!n) co_return failure(n.error());
+    co_return http::text(std::string(buffer.data(), *n));
+  });
   all.get("/long", [](http::request&) { return http::text(std::string(15'000, 'x')); });
   return all;
 }
@@ -122,6 +128,33 @@ TEST_CASE("answers that the network does not take at once leave while the handle
   CHECK(answers[0].body.size() == 15'000);
   CHECK(answers[1].body == "slept");
   CHECK(answers[2].body == "plain");
+}
+
+TEST_CASE("a handler that reads its body sends the interim answer behind the answers before it") {
+  for (const std::size_t buffer_size : {std::size_t{4096}, std::size_t{65536}}) {
+    record seen;
+    world w(routes(seen), {}, {.buffer_size = buffer_size});
+    w.run([](world& in) -> task<> {
+      tcp::stream peer = co_await in.connect();
+      const std::string requests =
+          get("/long") + "POST /stream HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
+      static_cast<void>(co_await peer.write_all(requests));
+      std::string reply;
+      std::array<char, 1000> buffer;
+      while (statuses_of(reply).size() < 2) {
+        const result<std::size_t> n = co_await within(1min, peer.read_some(buffer));
+        REQUIRE(n.value_or(0) != 0);
+        reply.append(buffer.data(), *n);
+      }
+      CHECK(statuses_of(reply) == std::vector<int>{200, 100});
+      static_cast<void>(co_await peer.write_all(std::string_view("abc")));
+      reply += (co_await world::read_to_end(peer)).bytes;
+      const std::vector<answer> answers = read_answers(reply);
+      REQUIRE(answers.size() == 3);
+      CHECK(answers[0].body.size() == 15'000);
+      CHECK(answers[2].body == "abc");
+    }(w));
+  }
 }
 
 TEST_CASE("a handler behind answers that are not read is cancelled with the connection") {
