@@ -32,10 +32,10 @@ kind kind_named(std::string_view name) {
   std::exit(1);
 }
 
-void say(const char* measure, double value) { std::printf("%s %.4f\n", measure, value); }
+void print(const char* measure, double value) { std::printf("%s %.4f\n", measure, value); }
 
-// Until the lab answers. Where it is gone, nobody wants the rest.
-void tell_and_wait(const char* word) {
+// Returns when the lab answers. Ends the program if there is no lab.
+void print_and_wait(const char* word) {
   std::puts(word);
   std::fflush(stdout);
   if (std::getchar() == EOF) std::exit(1);
@@ -48,28 +48,28 @@ struct report {
   std::uint64_t closed = 0;  // connections of slow clients, by the server
 };
 
-void tell(const report& of) {
-  const outcome& out = of.out;
+void print(const report& measured) {
+  const outcome& out = measured.out;
   const auto requests = static_cast<double>(out.requests);
-  const double cpu_s = static_cast<double>(of.cpu_ns) / 1e9, seconds = static_cast<double>(of.took_ns) / 1e9;
-  say("requests", static_cast<double>(of.warm_requests) + requests);
-  say("cpu", cpu_s / requests * 1e6);
-  say("cpu_per_gb", cpu_s / static_cast<double>(out.bytes) * 1e9);
-  say("rate", requests / seconds);
-  say("bytes", static_cast<double>(out.bytes) / 1e6 / seconds);
-  say("switches", static_cast<double>(of.switches) / requests * 1e3);
-  say("lost", static_cast<double>(out.lost));
+  const double cpu_s = static_cast<double>(measured.cpu_ns) / 1e9, seconds = static_cast<double>(measured.took_ns) / 1e9;
+  print("requests", static_cast<double>(measured.warm_requests) + requests);
+  print("cpu", cpu_s / requests * 1e6);
+  print("cpu_per_gb", cpu_s / static_cast<double>(out.bytes) * 1e9);
+  print("rate", requests / seconds);
+  print("bytes", static_cast<double>(out.bytes) / 1e6 / seconds);
+  print("switches", static_cast<double>(measured.switches) / requests * 1e3);
+  print("lost", static_cast<double>(out.lost));
   if (out.took.count() == 0) return;
-  say("mean", out.took.mean() / 1e3);
-  say("deviation", out.took.deviation() / 1e3);
-  say("max", out.took.most() / 1e3);
-  say("p50", out.took.quantile(500) / 1e3);
-  say("p99", out.took.quantile(990) / 1e3);
-  say("p999", out.took.quantile(999) / 1e3);
-  if (of.alone_p99_ns == 0) return;
-  say("alone", of.alone_p99_ns / 1e3);
-  say("times", out.took.quantile(990) / of.alone_p99_ns);
-  say("closed", static_cast<double>(of.closed));
+  print("mean", out.took.mean() / 1e3);
+  print("deviation", out.took.deviation() / 1e3);
+  print("max", out.took.most() / 1e3);
+  print("p50", out.took.quantile(500) / 1e3);
+  print("p99", out.took.quantile(990) / 1e3);
+  print("p999", out.took.quantile(999) / 1e3);
+  if (measured.alone_p99_ns == 0) return;
+  print("alone", measured.alone_p99_ns / 1e3);
+  print("times", out.took.quantile(990) / measured.alone_p99_ns);
+  print("closed", static_cast<double>(measured.closed));
 }
 
 report measure_period(clients& all, const times& how_long, pid_t server) {
@@ -82,12 +82,12 @@ report measure_period(clients& all, const times& how_long, pid_t server) {
   const std::uint64_t ended = now_ns();
   const marks after = marks_of(server);
   all.drain();
-  const report told{all.take(), warm, after.cpu_ns - before.cpu_ns, after.switches - before.switches, ended - began};
-  if (told.out.requests == 0) {
+  report measured{all.take(), warm, after.cpu_ns - before.cpu_ns, after.switches - before.switches, ended - began};
+  if (measured.out.requests == 0) {
     std::fputs("nothing was answered in this time\n", stderr);
     std::exit(1);
   }
-  return told;
+  return measured;
 }
 
 // The same period without and with slow clients, which have the time of the warm-up to connect and to fill buffers.
@@ -96,10 +96,10 @@ report measure_beside(clients& all, const times& how_long, pid_t server, unsigne
   slow_clients slow(slow_connections, port);
   slow.connect_all();
   all.add(slow);
-  report report = measure_period(all, how_long, server);
-  report.alone_p99_ns = alone;
-  report.closed = slow.closed();
-  return report;
+  report measured = measure_period(all, how_long, server);
+  measured.alone_p99_ns = alone;
+  measured.closed = slow.closed();
+  return measured;
 }
 
 }  // namespace
@@ -113,17 +113,17 @@ int main(int argc, char** argv) {
   const kind does = kind_named(argv[1]);
   auto all = std::make_unique<clients>(load{does, number(2), number(3), static_cast<unsigned>(number(7))});
   all->connect_all();
-  tell_and_wait("connected");
+  print_and_wait("connected");
   if (does == kind::idle) {
     all->begin();
     all->run_once();
-    tell_and_wait("answered");
+    print_and_wait("answered");
     return 0;
   }
   const times periods{number(4) * 1'000'000, number(5) * 1'000'000};
   const auto server = static_cast<pid_t>(number(6));
-  const report told = does == kind::beside ? measure_beside(*all, periods, server, static_cast<unsigned>(number(7)))
+  const report measured = does == kind::beside ? measure_beside(*all, periods, server, static_cast<unsigned>(number(7)))
                                            : measure_period(*all, periods, server);
-  tell_and_wait("measured");
-  tell(told);
+  print_and_wait("measured");
+  print(measured);
 }

@@ -2,7 +2,7 @@
 // Clients that are slow in each phase of a connection, beside the paced clients of a load. A quarter of them sends
 // nothing, a quarter a head that never ends, a quarter a body that never ends, and a quarter sends requests until
 // the server reads no more, and hardly reads the answers. Each sends or reads a byte ten times a second. If a server
-// closes such a connection, its client connects again.
+// closes a connection, its client connects again.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@ class slow_clients {
   slow_clients& operator=(const slow_clients&) = delete;
   ~slow_clients();
 
-  // Connects all, a few at a time, so that no listener drops one, and fills the buffers of those that do not read.
+  // Connects all, a few at a time, so that no listener drops one, and fills buffers with answers that are not read.
   void connect_all();
   // The clients that are due send or read their byte.
   void advance(std::uint64_t now);
