@@ -3,11 +3,13 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/context_local.hpp>
 #include <hocket/coro/eager_task.hpp>
+#include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/gc/root.hpp>
+#include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
 

@@ -1,6 +1,7 @@
 // stop_world: no thread is inside while f runs, whatever the threads were doing.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
@@ -10,6 +11,7 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <doctest/doctest.h>
 #include <latch>
