@@ -12,7 +12,7 @@ class own_category final : public std::error_category {
   const char* name() const noexcept override { return "hocket"; }
   std::string message(int value) const override {
     switch (static_cast<errc>(value)) {
-      case errc::closed: return "the channel is closed";
+      case errc::closed: return "the channel or pool is closed";
       case errc::killed: return "the coroutine was killed";
       case errc::end_of_stream: return "the stream has ended in the middle";
       case errc::partial_write: return "an earlier write to the stream was partial";

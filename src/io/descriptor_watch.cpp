@@ -4,6 +4,7 @@
 #include <hocket/io/seam/io_driver.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
 
+#include "io/driver_error.hpp"
 #include "io/place.hpp"
 
 #include <array>
@@ -31,7 +32,7 @@ bool open_descriptor::is_attached() noexcept {
 
 [[HOCKET_NOINLINE]] int open_descriptor::attach_to_driver() noexcept {
   const result<io_driver*> watcher = backend_->driver_here();
-  if (!watcher) return watcher.error().value();
+  if (!watcher) return errno_of(watcher.error());
   int error = 0;
   {
     locked guard(mutex_);

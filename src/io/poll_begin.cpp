@@ -1,6 +1,7 @@
 // Begins waits for fds, at the watch of this thread's driver.
 #include <hocket/core/frame_memory.hpp>
 #include <hocket/io/detail/fd_poll.hpp>
+#include <io/driver_error.hpp>
 #include <io/epoll_driver.hpp>
 #include <io/fd_watch.hpp>
 
@@ -29,7 +30,7 @@ void poll_operation::begin(suspension& wait, waiter& entry) noexcept {
   entry.resource = this;
   const result<fd_watch*> current_watch = epoll_driver::watch_here();
   entry.enlist(wait, current_watch ? static_cast<primitive::wait_source&>(**current_watch) : no_watch);
-  if (!current_watch) return fail(entry, current_watch.error().value());
+  if (!current_watch) return fail(entry, errno_of(current_watch.error()));
   try {
     nodes = static_cast<polled_fd*>(allocate_frame((count + 1) * sizeof(polled_fd)));
   } catch (const std::bad_alloc&) {

@@ -140,7 +140,7 @@ void write_table(text_writer& out, list<scheduled>& members, const wait_graph& w
 void write_stillness(text_writer& out, const activity_counts& counts, std::size_t live, bool wakes_some) noexcept {
   if (wakes_some || live == 0 || counts.waiting != live) return;
   out.literal("nothing here will wake them: ").number(live);
-  out.literal(" wait for one another, or for somebody outside").end_line();
+  out.literal(" wait for one another, or for a thread outside").end_line();
 }
 
 void write_constant_row(text_writer& out, const scheduled& coroutine, const char* state) noexcept {

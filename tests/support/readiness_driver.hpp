@@ -272,7 +272,7 @@ class readiness_drivers final : public hocket::detail::driver_kind_of<readiness_
   static inline readiness_drivers* newest = nullptr;
 
   std::error_code fails{};                      // the making of one, instead
-  std::atomic<unsigned> asked{0};               // how often one was to be made
+  std::atomic<unsigned> creation_attempts{0};   // of drivers, with the failed ones
   const hocket::clock_source* clock = nullptr;  // which they follow; null: the machine's
   bool of_one_thread = false;
 
@@ -294,7 +294,7 @@ class readiness_drivers final : public hocket::detail::driver_kind_of<readiness_
 
  private:
   hocket::result<std::unique_ptr<readiness_driver>> make_driver(const hocket::detail::driver_owner&) noexcept override {
-    ++asked;
+    ++creation_attempts;
     if (fails) return hocket::failure(fails);
     auto made = std::make_unique<readiness_driver>(turns_, this);
     hocket::primitive::locked guard(mutex_);

@@ -48,7 +48,7 @@ auto begin_own(Begin begin, Args&&... args) {
 
 }  // namespace
 
-TEST_CASE("what was read is the value, what went wrong the error") {
+TEST_CASE("a read gives its bytes as a value, and its failure as an error") {
   net::io_context host;
   connected pair(host);
   asio_home home(host);
@@ -89,7 +89,7 @@ TEST_CASE("a cancellation ends a read as operation_canceled, also one that came 
   CHECK(finish(host, early) == std::errc::operation_canceled);
 }
 
-TEST_CASE("what was read before the cancellation got there is not lost") {
+TEST_CASE("bytes that were read before the cancellation arrived are not lost") {
   net::io_context host;
   connected pair(host);
   asio_home home(host);
@@ -101,7 +101,7 @@ TEST_CASE("what was read before the cancellation got there is not lost") {
   CHECK(finish(host, read) == "kept");
 }
 
-TEST_CASE("an operation that somebody else cancels is canceled") {
+TEST_CASE("an operation that other code cancels ends as cancelled") {
   net::io_context host;
   connected pair(host);
   asio_home home(host);
@@ -186,7 +186,7 @@ TEST_CASE("an initiation that throws makes the await throw; one that drops its h
   CHECK(finish(host, done) == 1);
 }
 
-TEST_CASE("an operation that tells no executor is waited for, whatever the deadline") {
+TEST_CASE("an operation without an associated executor is waited for, whatever the deadline") {
   net::io_context host;
   asio_home home(host);
   net::steady_timer gate(host, net::steady_timer::time_point::max());

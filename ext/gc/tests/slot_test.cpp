@@ -3,11 +3,13 @@
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/context_local.hpp>
 #include <hocket/coro/eager_task.hpp>
+#include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/coro/when_all.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
 #include <hocket/gc/root.hpp>
+#include <hocket/runtime/loop.hpp>
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
 
@@ -51,7 +53,7 @@ task<int> number_in_task() { co_return number_now(); }
 
 }  // namespace
 
-TEST_CASE("each coroutine has its own slot, in a task and in a fiber, wherever it goes on") {
+TEST_CASE("each coroutine has its own slot, in a task and in a fiber, on whichever thread it resumes") {
   runtime rt(registered(2));
   std::atomic<int> wrong{0};
   std::vector<join_handle<>> some;
@@ -204,7 +206,7 @@ TEST_CASE("a collector sees no value before its constructor has ended, and none 
   CHECK(broken == 0);
 }
 
-TEST_CASE("slots of several types: each is told by its own") {
+TEST_CASE("slots of several types: an enumeration visits the slots of one type") {
   gc::thread_scope scope;
   gc::slot<state> number(3);
   gc::slot<std::string> text("word");
@@ -217,7 +219,7 @@ TEST_CASE("slots of several types: each is told by its own") {
   CHECK(numbers_of_all() == std::vector<int>{3});
 }
 
-TEST_CASE("an enumeration of slots or roots while threads run is fatal, and names who enumerates") {
+TEST_CASE("an enumeration of slots or roots while threads run is fatal, and names the coroutine that enumerates") {
   hocket_test::expect_fatal(
       [] {
         const gc::thread_scope registration;

@@ -1,6 +1,7 @@
 // stop_world: no thread is inside while f runs, whatever the threads were doing.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
+#include <hocket/coro/spawn.hpp>
 #include <hocket/coro/task.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
@@ -10,6 +11,7 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/sync/event.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <doctest/doctest.h>
 #include <latch>
@@ -254,7 +256,7 @@ TEST_CASE("threads come and go while the world is stopped again and again") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("what f throws comes out, and the world goes on") {
+TEST_CASE("an exception of f reaches the caller, and the threads run again") {
   gc::thread_scope scope;
   CHECK_THROWS_AS(gc::stop_world([](std::span<const stopped_thread>) { throw std::runtime_error("no room"); }),
                   std::runtime_error);
@@ -317,7 +319,7 @@ TEST_CASE("in a forked child only the thread that forked is registered") {
   other.join();
 }
 
-TEST_CASE("a thread that has stopped the world forks, and the child's world goes on after it") {
+TEST_CASE("a thread that has stopped the world forks, and the threads of both processes run again") {
   gc::thread_scope scope;
   int status = -1;
   bool in_child = false;
@@ -351,7 +353,7 @@ TEST_CASE("a pool and a runtime are destroyed while another thread stops the wor
   CHECK(ran == 50);
 }
 
-TEST_CASE("the frames of all stopped threads and fibers are found with what stop_world tells") {
+TEST_CASE("the frames of all stopped threads and fibers are found in the stacks that stop_world reports") {
   if (!can_enumerate_stacks()) return;
   gc::thread_scope scope;
   runtime rt(registered(2));

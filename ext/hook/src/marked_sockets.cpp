@@ -101,8 +101,8 @@ bool is_nameless(const sockaddr_storage& address, socklen_t size) noexcept {
 // Without a peer: no event is reported for a socket that connects. A connection that was reset reports POLLRDHUP, and
 // its received bytes can still be read. A socket that was never connected reports POLLHUP alone.
 bool is_connecting_or_reset(int fd) noexcept {
-  pollfd item{fd, POLLOUT | POLLRDHUP, 0};
-  return raw::poll(&item, 1, 0) == 0 || (item.revents & POLLRDHUP) != 0;
+  pollfd pfd{fd, POLLOUT | POLLRDHUP, 0};
+  return raw::poll(&pfd, 1, 0) == 0 || (pfd.revents & POLLRDHUP) != 0;
 }
 
 bool is_connected_stream(int fd) noexcept {

@@ -8,8 +8,8 @@
 namespace hocket { inline namespace HOCKET_ABI { namespace hook { namespace {
 
 bool is_empty(int pipe) noexcept {
-  pollfd item{pipe, POLLIN, 0};
-  return raw::poll(&item, 1, 0) == 0;
+  pollfd pfd{pipe, POLLIN, 0};
+  return raw::poll(&pfd, 1, 0) == 0;
 }
 
 // It waits for one pipe at a time: for input until there is some, then for room.

@@ -63,9 +63,9 @@ int end_poll(pollfd* all, nfds_t count, close_count begin) noexcept {
   const int error = errno;
   if (raw::poll(all, count, 0) < 0) return -1;
   int sockets = 0;
-  for (pollfd& item : std::span(all, count)) {
-    const bool marked = item.fd >= 0 && mark_if_connected(item.fd, begin);
-    item.revents = marked ? static_cast<short>(item.events | POLLERR) : short{0};
+  for (pollfd& pfd : std::span(all, count)) {
+    const bool marked = pfd.fd >= 0 && mark_if_connected(pfd.fd, begin);
+    pfd.revents = marked ? static_cast<short>(pfd.events | POLLERR) : short{0};
     sockets += marked;
   }
   errno = error;
@@ -75,10 +75,10 @@ int end_poll(pollfd* all, nfds_t count, close_count begin) noexcept {
 // Adds the marked sockets to the `ready` ones of a set, with the events that end_poll() reports.
 int add_marked(pollfd* all, nfds_t count, int ready) noexcept {
   if (!has_marks()) return ready;
-  for (pollfd& item : std::span(all, count)) {
-    if (item.fd < 0 || !is_marked(item.fd)) continue;
-    ready += item.revents == 0;
-    item.revents = static_cast<short>(item.events | POLLERR);
+  for (pollfd& pfd : std::span(all, count)) {
+    if (pfd.fd < 0 || !is_marked(pfd.fd)) continue;
+    ready += pfd.revents == 0;
+    pfd.revents = static_cast<short>(pfd.events | POLLERR);
   }
   return ready;
 }
@@ -91,7 +91,7 @@ int poll_now(pollfd* all, nfds_t count) noexcept {
 // The result of a wait that has found events.
 int copy_events(const poll_set& from, pollfd* all, nfds_t count) noexcept {
   std::copy_n(from.data(), count, all);
-  const auto ready = std::count_if(all, all + count, [](const pollfd& item) { return item.revents != 0; });
+  const auto ready = std::count_if(all, all + count, [](const pollfd& pfd) { return pfd.revents != 0; });
   return add_marked(all, count, static_cast<int>(ready));
 }
 
@@ -220,8 +220,8 @@ int end_select(const fd_sets& sets, int end, close_count begin) noexcept {
 // Each number by itself: there is no memory for a set, and select(2) would change the caller's.
 bool is_any_ready(const fd_sets& sets, int end) noexcept {
   for (int fd = 0; fd < end; ++fd) {
-    pollfd item{fd, sets.events(fd), 0};
-    if (item.events != 0 && raw::poll(&item, 1, 0) != 0) return true;
+    pollfd pfd{fd, sets.events(fd), 0};
+    if (pfd.events != 0 && raw::poll(&pfd, 1, 0) != 0) return true;
   }
   return false;
 }

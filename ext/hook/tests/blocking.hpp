@@ -37,11 +37,11 @@ class two_ends {
   }
   int in() const { return ends_[0]; }   // of a pipe: to read from
   int out() const { return ends_[1]; }  // to write to
-  void close_in() { close_one(ends_[0]); }
-  void close_out() { close_one(ends_[1]); }
+  void close_in() { close_fd(ends_[0]); }
+  void close_out() { close_fd(ends_[1]); }
 
  private:
-  static void close_one(int& fd) {
+  static void close_fd(int& fd) {
     if (fd >= 0) ::close(std::exchange(fd, -1));
   }
   std::array<int, 2> ends_{-1, -1};
@@ -74,8 +74,8 @@ std::uint64_t waits_of(F f) {
 
 inline std::string read_text(int from, std::size_t most = 100) {
   std::string text(most, '\0');
-  const ssize_t got = ::read(from, text.data(), text.size());
-  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  const ssize_t bytes_read = ::read(from, text.data(), text.size());
+  text.resize(bytes_read < 0 ? 0 : static_cast<std::size_t>(bytes_read));
   return text;
 }
 inline void write_text(int to, std::string_view text) {

@@ -129,17 +129,17 @@ int polled_by_select(int fd, Call call) {
 inline const polling polls[] = {
     {"poll",
      [](int fd, int milliseconds) {
-       pollfd item{fd, POLLIN, 0};
-       const int ready = ::poll(&item, 1, milliseconds);
-       CHECK((ready == 1) == (item.revents == (POLLIN | POLLERR)));
+       pollfd pfd{fd, POLLIN, 0};
+       const int ready = ::poll(&pfd, 1, milliseconds);
+       CHECK((ready == 1) == (pfd.revents == (POLLIN | POLLERR)));
        return ready;
      }},
     {"ppoll",
      [](int fd, int milliseconds) {
-       pollfd item{fd, POLLIN, 0};
+       pollfd pfd{fd, POLLIN, 0};
        const timespec time = time_of(milliseconds);
-       const int ready = ::ppoll(&item, 1, milliseconds < 0 ? nullptr : &time, nullptr);
-       CHECK((ready == 1) == (item.revents == (POLLIN | POLLERR)));
+       const int ready = ::ppoll(&pfd, 1, milliseconds < 0 ? nullptr : &time, nullptr);
+       CHECK((ready == 1) == (pfd.revents == (POLLIN | POLLERR)));
        return ready;
      }},
     {"select",

@@ -76,8 +76,8 @@ observation write_to_leaving_peer(two_ends::kind kind, Write write) {
   observation observed;
   {
     std::thread peer([&] {
-      pollfd item{ends.out(), POLLOUT, 0};
-      while (::poll(&item, 1, 0) != 0) std::this_thread::yield();  // until the writer waits for room
+      pollfd pfd{ends.out(), POLLOUT, 0};
+      while (::poll(&pfd, 1, 0) != 0) std::this_thread::yield();  // until the writer waits for room
       ends.close_in();
     });
     observed = measure([&] { return write(ends.out()); });

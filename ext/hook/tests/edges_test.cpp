@@ -26,13 +26,13 @@ constexpr auto datagram_ends = two_ends::kind::datagram;
 
 std::size_t read_up_to(int from, std::size_t size) {
   std::vector<char> room(size);
-  std::size_t got = 0;
-  while (got != size) {
-    const ssize_t more = ::read(from, room.data(), size - got);
-    if (more <= 0) break;
-    got += static_cast<std::size_t>(more);
+  std::size_t count = 0;
+  while (count != size) {
+    const ssize_t bytes_read = ::read(from, room.data(), size - count);
+    if (bytes_read <= 0) break;
+    count += static_cast<std::size_t>(bytes_read);
   }
-  return got;
+  return count;
 }
 
 }  // namespace
@@ -67,14 +67,14 @@ TEST_CASE("a handler that siglongjmp has left is over, also for calls further do
       return depth == 0 ? read_text(from) : read(from, depth - 1);
     }
   };
-  std::string got;
+  std::string text;
   meet(
       [&] {
         if (sigsetjmp(back, 1) == 0) ::raise(SIGUSR1);
-        got = deep::read(ends.in(), 40);
+        text = deep::read(ends.in(), 40);
       },
       [&] { write_text(ends.out(), "after"); });
-  CHECK(got == "after");
+  CHECK(text == "after");
   std::signal(SIGUSR1, before);
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("pipes with names and terminals: a large write and its reader, on one 
   REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
   constexpr std::size_t size = 1'000'000;
   const std::vector<char> bytes(size, 'x');
-  std::size_t got = 0;
+  std::size_t bytes_read = 0;
   loop lp;
   spawn(lp, hook::hooked([&] {
           const int to = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
@@ -93,11 +93,11 @@ TEST_CASE("pipes with names and terminals: a large write and its reader, on one 
         }));
   spawn(lp, hook::hooked([&] {
           const int from = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-          got = read_up_to(from, size);
+          bytes_read = read_up_to(from, size);
           ::close(from);
         }));
   lp.run();
-  CHECK(got == size);
+  CHECK(bytes_read == size);
 
   int master = -1, slave = -1;
   REQUIRE(::openpty(&master, &slave, nullptr, nullptr, nullptr) == 0);
@@ -157,9 +157,9 @@ TEST_CASE("a thread that is cancelled in open or fcntl ends") {
               },
               const_cast<char*>(name.c_str())) == 0);
   REQUIRE(::pthread_cancel(thread) == 0);
-  void* how = nullptr;
-  REQUIRE(::pthread_join(thread, &how) == 0);
-  CHECK(how == PTHREAD_CANCELED);
+  void* exit_value = nullptr;
+  REQUIRE(::pthread_join(thread, &exit_value) == 0);
+  CHECK(exit_value == PTHREAD_CANCELED);
 }
 
 TEST_CASE("sendmmsg into a stream that is full sends each message whole") {
@@ -172,7 +172,7 @@ TEST_CASE("sendmmsg into a stream that is full sends each message whole") {
     all[i].msg_hdr.msg_iov = &parts[i];
     all[i].msg_hdr.msg_iovlen = 1;
   }
-  std::size_t got = 0;
+  std::size_t bytes_read = 0;
   loop lp;
   spawn(lp, hook::hooked([&] {
           CHECK(::sendmmsg(ends.out(), all, 2, 0) == 2);
@@ -180,9 +180,9 @@ TEST_CASE("sendmmsg into a stream that is full sends each message whole") {
           CHECK(all[1].msg_len == size);
           ends.close_out();
         }));
-  spawn(lp, hook::hooked([&] { got = read_up_to(ends.in(), 2 * size); }));
+  spawn(lp, hook::hooked([&] { bytes_read = read_up_to(ends.in(), 2 * size); }));
   lp.run();
-  CHECK(got == 2 * size);
+  CHECK(bytes_read == 2 * size);
 }
 
 TEST_CASE("MSG_WAITALL puts no datagrams together") {
@@ -244,7 +244,7 @@ TEST_CASE("a read of a file is whole, whatever part of it is in the cache") {
 }
 
 TEST_CASE("a pool keeps nothing of a hooked fiber that was ended while it borrowed") {
-  for (const stop_level how : {stop_level::cancel, stop_level::kill}) {
+  for (const stop_level level : {stop_level::cancel, stop_level::kill}) {
     two_ends ends(pipe_ends);
     unsync::pool<int> all({.limit = 1});
     loop lp;
@@ -254,14 +254,14 @@ TEST_CASE("a pool keeps nothing of a hooked fiber that was ended while it borrow
                            char byte = 0;
                            CHECK(::read(ends.in(), &byte, 1) == -1);
                          }));
-    spawn(lp, [&] { how == stop_level::kill ? borrows.kill() : borrows.cancel(); });
+    spawn(lp, [&] { level == stop_level::kill ? borrows.kill() : borrows.cancel(); });
     lp.run();
     CHECK(all.idle() == 0);
     CHECK(all.in_use() == 0);
   }
 }
 
-TEST_CASE("what a killed fiber writes while it unwinds is written") {
+TEST_CASE("bytes that a killed fiber writes while it unwinds are written") {
   two_ends ends(pipe_ends);
   loop lp;
   auto waits = spawn(lp, hook::hooked([&] {
@@ -293,7 +293,7 @@ TEST_CASE("a send of which a part was sent raises no signal when the peer goes")
   std::signal(SIGPIPE, before);
 }
 
-TEST_CASE("select tells what is left, waits on beside an error that nobody asked for, and takes more than FD_SETSIZE") {
+TEST_CASE("select reports the time left, waits despite errors outside of its sets, and takes more than FD_SETSIZE") {
   two_ends ends(pipe_ends), closed(pipe_ends);
   in_fiber([&] {
     write_text(ends.out(), "x");
@@ -319,8 +319,8 @@ TEST_CASE("select tells what is left, waits on beside an error that nobody asked
 
 TEST_CASE("a dup2 that fails, or does nothing, ends no wait") {
   two_ends ends(pipe_ends);
-  std::string got;
-  meet([&] { got = read_text(ends.in()); },
+  std::string text;
+  meet([&] { text = read_text(ends.in()); },
        [&] {
          CHECK(::dup2(-1, ends.in()) == -1);
          CHECK(::dup2(ends.in(), ends.in()) == ends.in());
@@ -329,10 +329,10 @@ TEST_CASE("a dup2 that fails, or does nothing, ends no wait") {
          CHECK(::close_range(unsigned(ends.in()), unsigned(ends.in()), 12345) == -1);
          write_text(ends.out(), "still");
        });
-  CHECK(got == "still");
+  CHECK(text == "still");
 }
 
-TEST_CASE("accept at what is no listener fails as it does on a thread") {
+TEST_CASE("accept on a socket that is no listener fails as it does on a thread") {
   const int datagrams = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
             closed = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   in_fiber([&] {

@@ -31,8 +31,8 @@ const waiting_call calls[] = {
     {"send", [](int, int out) { return int(::send(out, some, sizeof some, 0)); }, false},
     {"poll",
      [](int in, int) {
-       pollfd one{in, POLLIN, 0};
-       return ::poll(&one, 1, -1);
+       pollfd pfd{in, POLLIN, 0};
+       return ::poll(&pfd, 1, -1);
      },
      true},
     {"select",
@@ -95,58 +95,57 @@ TEST_CASE("a kill fails this and each further call, and unwinds where C++ awaits
   for (const waiting_call& each : calls) {
     CAPTURE(std::string(each.name));
     full_ends ends;
-    bool came_back = false, went_on = false, left = false;
+    bool returned = false, resumed = false, unwound = false;
     loop lp;
     auto waits = spawn(lp, hook::hooked([&] {
-                         const struct says {
-                           bool& left;
-                           ~says() { left = true; }
-                         } at_end{left};
+                         const struct reporter {
+                           bool& unwound;
+                           ~reporter() { unwound = true; }
+                         } at_end{unwound};
                          CHECK(each.call(ends.out(), ends.out()) == -1);
                          CHECK(errno == ECANCELED);
                          CHECK(::send(ends.in(), "x", 1, 0) == -1);
                          CHECK(errno == ECANCELED);
-                         came_back = true;
+                         returned = true;
                          await(yield());
                          static_cast<void>(await(sleep_for(1h)));
-                         went_on = true;
+                         resumed = true;
                        }));
     spawn(lp, [&] { waits.kill(); });
     lp.run();
-    CHECK(came_back);
-    CHECK_FALSE(went_on);
-    CHECK(left);
+    CHECK(returned);
+    CHECK_FALSE(resumed);
+    CHECK(unwound);
   }
 }
 
 TEST_CASE("a call that the unwinding of a kill makes is tried, and does not wait") {
   two_ends ends(stream_ends);
-  std::string told;
-  ssize_t got = 0;
+  ssize_t received = 0;
   int error = 0;
   {
     loop lp;
     auto waits = spawn(lp, hook::hooked([&] {
-                         const struct closes {
-                           int to;
-                           ssize_t& got;
+                         const struct receiver {
+                           int fd;
+                           ssize_t& received;
                            int& error;
-                           ~closes() {
+                           ~receiver() {
                              char byte = 0;
-                             got = ::recv(to, &byte, 1, 0);
+                             received = ::recv(fd, &byte, 1, 0);
                              error = errno;
                            }
-                         } at_end{ends.in(), got, error};
+                         } at_end{ends.in(), received, error};
                          static_cast<void>(await(sleep_for(1h)));
                        }));
     spawn(lp, [&] { waits.kill(); });
     lp.run();
   }
-  CHECK(got == -1);
+  CHECK(received == -1);
   CHECK(error == ECANCELED);
 }
 
-TEST_CASE("what was moved before a cancel is told") {
+TEST_CASE("a cancelled write returns the number of bytes that it wrote") {
   two_ends ends(stream_ends);
   loop lp;
   auto writes = spawn(lp, hook::hooked([&] {
@@ -210,16 +209,16 @@ TEST_CASE("dup2, dup3 and close_range close, too") {
 TEST_CASE("a number that is used again is another one: the wait for it ends by its own file") {
   two_ends first(pipe_ends), second(pipe_ends);
   const int fd = ::fcntl(first.in(), F_DUPFD, 200);
-  std::string got;
-  meet([&] { got = read_text(fd); }, [&] { write_text(first.out(), "first"); });
-  CHECK(got == "first");
+  std::string text;
+  meet([&] { text = read_text(fd); }, [&] { write_text(first.out(), "first"); });
+  CHECK(text == "first");
   REQUIRE(::dup2(second.in(), fd) == fd);
-  meet([&] { got = read_text(fd); },
+  meet([&] { text = read_text(fd); },
        [&] {
          write_text(first.out(), "wrong");             // the first file is still open, under another number
          for (int i = 0; i < 20; ++i) await(yield());  // the loop polls
          write_text(second.out(), "second");
        });
-  CHECK(got == "second");
+  CHECK(text == "second");
   ::close(fd);
 }

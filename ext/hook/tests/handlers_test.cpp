@@ -50,8 +50,8 @@ TEST_CASE("calls in a handler never wait, whatever the flags of the handler") {
     struct sigaction action{}, before{};
     action.sa_flags = flags;
     static constexpr auto make_calls = [] {
-      pollfd item{ends->in(), POLLIN, 0};
-      ended += ::poll(&item, 1, 20) == -1 && errno == ECANCELED;
+      pollfd pfd{ends->in(), POLLIN, 0};
+      ended += ::poll(&pfd, 1, 20) == -1 && errno == ECANCELED;
       ended += ::usleep(1000) == -1 && errno == ECANCELED;
     };
     if ((flags & SA_SIGINFO) != 0) action.sa_sigaction = [](int, siginfo_t*, void*) { make_calls(); };

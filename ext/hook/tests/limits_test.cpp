@@ -101,8 +101,8 @@ TEST_CASE("the limit of within ends each kind of wait, also an await, and each w
       return ::nanosleep(&hour, nullptr);
     });
     expect([&] {
-      pollfd item{pipe.in(), POLLIN, 0};
-      const int ready = ::poll(&item, 1, -1);
+      pollfd pfd{pipe.in(), POLLIN, 0};
+      const int ready = ::poll(&pfd, 1, -1);
       if (errno == ECANCELED) errno = ETIMEDOUT;
       return ready;
     });
@@ -218,9 +218,9 @@ TEST_CASE("while an ordinary exception unwinds, a call in a destructor waits for
         try {
           const at_exit rollback{[&] {
             write_text(ends.client(), "rollback");
-            pollfd item{ends.client(), POLLIN, 0};
-            CHECK(::poll(&item, 1, -1) == 1);
-            CHECK(item.revents == POLLIN);
+            pollfd pfd{ends.client(), POLLIN, 0};
+            CHECK(::poll(&pfd, 1, -1) == 1);
+            CHECK(pfd.revents == POLLIN);
             rolled_back = read_text(ends.client()) == "done";
           }};
           throw std::runtime_error("no funds");

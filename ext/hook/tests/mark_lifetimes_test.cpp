@@ -101,8 +101,8 @@ TEST_CASE("a number that was closed by a system call and is used again is anothe
   in_fiber([&] {
     write_text(fd, "x");
     CHECK(read_text(second.server(), 1) == "x");
-    pollfd item{fd, POLLIN, 0};
-    CHECK(::poll(&item, 1, 0) == 0);
+    pollfd pfd{fd, POLLIN, 0};
+    CHECK(::poll(&pfd, 1, 0) == 0);
   });
   CHECK_FALSE(hook::has_marks());
   ::close(fd);

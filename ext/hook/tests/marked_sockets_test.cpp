@@ -279,9 +279,9 @@ TEST_CASE("a cancelled fiber goes on where it need not wait, and its connection 
     CHECK(::read(pipe.in(), buffer.data(), 1) == -1);
     write_text(ends.client(), "x");
     write_text(ends.server(), "y");
-    pollfd item{ends.client(), POLLIN, 0};
-    CHECK(::poll(&item, 1, -1) == 1);
-    CHECK(item.revents == POLLIN);
+    pollfd pfd{ends.client(), POLLIN, 0};
+    CHECK(::poll(&pfd, 1, -1) == 1);
+    CHECK(pfd.revents == POLLIN);
     CHECK(read_text(ends.client(), 1) == "y");
   });
   CHECK(read_text(ends.server(), 1) == "x");

@@ -36,7 +36,7 @@ TEST_CASE("a limit of the lock itself ends its wait, by either clock") {
   sync_wait(other);
 }
 
-TEST_CASE("who gave up waiting leaves the line to those behind it, also if another thread has the mutex") {
+TEST_CASE("a waiter that gives up leaves the queue to the waiters behind it, also if another thread holds the mutex") {
   loop lp;
   std::mutex mutex;
   std::atomic<bool> held{false}, over{false};
@@ -51,16 +51,16 @@ TEST_CASE("who gave up waiting leaves the line to those behind it, also if anoth
     CHECK(::pthread_mutex_timedlock(mutex.native_handle(), &soon) == ETIMEDOUT);
     over = true;
   });
-  int got = 0;
+  int acquired = 0;
   for (int i = 0; i < 3; ++i)
     static_cast<void>(own(lp, [&] {
       const std::lock_guard guard(mutex);
-      ++got;
+      ++acquired;
     }));
   lp.run();
   other.join();
   sync_wait(impatient);
-  CHECK(got == 3);
+  CHECK(acquired == 3);
 }
 
 TEST_CASE("a mutex of another thread is waited for while the other fibers run") {
@@ -87,11 +87,11 @@ TEST_CASE("a mutex of another thread is waited for while the other fibers run") 
   other.join();
 }
 
-TEST_CASE("neither a cancel nor a kill nor a deadline ends the wait for a mutex: the fiber has it when it goes on") {
+TEST_CASE("neither a cancel nor a kill nor a deadline ends the wait for a mutex: the fiber holds it when it resumes") {
   for (const stop_level level : {stop_level::none, stop_level::cancel, stop_level::kill}) {
     loop lp;
     std::mutex mutex;
-    bool over = false, got = false;
+    bool over = false, acquired = false;
     auto owner = own(lp, [&] {
       const std::lock_guard guard(mutex);
       while (!over) await(yield());
@@ -101,7 +101,7 @@ TEST_CASE("neither a cancel nor a kill nor a deadline ends the wait for a mutex:
                            [&] {
                              const std::unique_lock guard(mutex);
                              CHECK(over);
-                             got = true;
+                             acquired = true;
                              if (level == stop_level::kill) {
                                CHECK(::recv(-1, nullptr, 0, 0) == -1);
                                CHECK(errno == ECANCELED);
@@ -113,13 +113,13 @@ TEST_CASE("neither a cancel nor a kill nor a deadline ends the wait for a mutex:
       if (level == stop_level::cancel) other.cancel();
       if (level == stop_level::kill) other.kill();
       for (int i = 0; i < 10; ++i) await(yield());
-      CHECK_FALSE(got);
+      CHECK_FALSE(acquired);
       over = true;
     });
     lp.run();
     sync_wait(owner);
     sync_wait(third);
-    CHECK(got);
+    CHECK(acquired);
   }
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("workers, threads and fibers count under one mutex, and hold it over w
       ++count;
     }
   });
-  for (auto& one : all) sync_wait(one);
+  for (auto& fiber : all) sync_wait(fiber);
   thread.join();
   CHECK(count == (fibers + 1) * rounds);
   CHECK(deep == fibers * rounds);

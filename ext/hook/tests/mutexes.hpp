@@ -14,11 +14,11 @@ inline constexpr hook::options with_mutexes{.mutexes = true};
 
 struct kind {
   explicit kind(int which) {
-    pthread_mutexattr_t how;
-    ::pthread_mutexattr_init(&how);
-    ::pthread_mutexattr_settype(&how, which);
-    REQUIRE(::pthread_mutex_init(&mutex, &how) == 0);
-    ::pthread_mutexattr_destroy(&how);
+    pthread_mutexattr_t attributes;
+    ::pthread_mutexattr_init(&attributes);
+    ::pthread_mutexattr_settype(&attributes, which);
+    REQUIRE(::pthread_mutex_init(&mutex, &attributes) == 0);
+    ::pthread_mutexattr_destroy(&attributes);
   }
   kind(const kind&) = delete;
   kind& operator=(const kind&) = delete;

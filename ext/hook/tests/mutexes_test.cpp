@@ -58,7 +58,7 @@ TEST_CASE("a recursive mutex is its fiber's until it has unlocked as often as it
   sync_wait(other);
 }
 
-TEST_CASE("an error-checking mutex tells its fiber from the others of the thread") {
+TEST_CASE("an error-checking mutex distinguishes its fiber from the others of the thread") {
   loop lp;
   kind k(PTHREAD_MUTEX_ERRORCHECK);
   bool held = false;
@@ -82,7 +82,7 @@ TEST_CASE("an error-checking mutex tells its fiber from the others of the thread
   sync_wait(other);
 }
 
-TEST_CASE("who owns a recursive mutex locks it again, however many stand in line") {
+TEST_CASE("the owner of a recursive mutex locks it again, however many wait for it") {
   loop lp;
   kind k(PTHREAD_MUTEX_RECURSIVE);
   auto owner = own(lp, [&] {
@@ -105,12 +105,12 @@ TEST_CASE("many recursive mutexes are held at once, and given back in any order"
   loop lp;
   std::vector<std::recursive_mutex> mutexes(8000);
   std::vector<std::recursive_mutex*> all;  // a random choice of them
-  for (auto& one : mutexes) all.push_back(&one);
+  for (auto& mutex : mutexes) all.push_back(&mutex);
   std::shuffle(all.begin(), all.end(), std::mt19937(7));
   all.resize(under_tsan ? 50 : 1000);
   std::size_t given_back = 0;
   auto owner = own(lp, [&] {
-    for (auto* one : all) one->lock();
+    for (auto* mutex : all) mutex->lock();
     await(yield());
     for (; given_back < all.size(); ++given_back) {
       if (given_back == all.size() / 2) await(yield());
@@ -118,14 +118,14 @@ TEST_CASE("many recursive mutexes are held at once, and given back in any order"
     }
   });
   auto other = own(lp, [&] {
-    for (auto* one : all) CHECK_FALSE(one->try_lock());
+    for (auto* mutex : all) CHECK_FALSE(mutex->try_lock());
     await(yield());
     CHECK(given_back == all.size() / 2);
     for (std::size_t i = given_back; i < all.size(); ++i) CHECK_FALSE(all[i]->try_lock());
-    for (auto* one : all) {
-      const std::lock_guard guard(*one);
-      CHECK(one->try_lock());
-      one->unlock();
+    for (auto* mutex : all) {
+      const std::lock_guard guard(*mutex);
+      CHECK(mutex->try_lock());
+      mutex->unlock();
     }
   });
   lp.run();
@@ -157,7 +157,7 @@ TEST_CASE("a scope without the option leaves mutexes to libc, an inner one has w
   sync_wait(fiber);
 }
 
-TEST_CASE("what a scope has locked may be unlocked after it") {
+TEST_CASE("a mutex that a scope has locked may be unlocked after it") {
   loop lp;
   std::recursive_mutex mutex;
   auto fiber = spawn(lp, [&] {
@@ -209,15 +209,15 @@ TEST_CASE("a fiber owns what it locks while it may not park") {
     others_run();
     inside = false;
   };
-  auto one = spawn(lp, hook::hooked(
-                           [&] {
-                             free = false;
-                             locks();
-                           },
-                           {.mutexes = true, .may_park = [] { return free; }}));
+  auto fiber = spawn(lp, hook::hooked(
+                             [&] {
+                               free = false;
+                               locks();
+                             },
+                             {.mutexes = true, .may_park = [] { return free; }}));
   auto other = own(lp, locks);
   lp.run();
-  sync_wait(one);
+  sync_wait(fiber);
   sync_wait(other);
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("a task that locks a fiber's recursive mutex with a limit: fatal, too"
       "would block it for ever");
 }
 
-TEST_CASE("whoever does not wait is told that a fiber of its thread holds it") {
+TEST_CASE("a task that only tries gets EBUSY if a fiber of its thread holds the mutex") {
   for (const int which : all_kinds) {
     loop lp;
     kind k(which);

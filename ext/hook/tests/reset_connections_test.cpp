@@ -11,8 +11,8 @@ TEST_CASE("a connection that was reset after its answer, before the ended fiber 
   const auto answer_and_reset = [](connection_ends& ends) {
     ends.answer();
     reset_connection(ends.server());
-    pollfd item{ends.client(), POLLIN, 0};
-    while ((item.revents & POLLHUP) == 0) REQUIRE(::poll(&item, 1, -1) == 1);
+    pollfd pfd{ends.client(), POLLIN, 0};
+    while ((pfd.revents & POLLHUP) == 0) REQUIRE(::poll(&pfd, 1, -1) == 1);
     char byte = 0;
     REQUIRE(::recv(ends.client(), &byte, 1, MSG_PEEK) == 1);
   };
@@ -65,8 +65,8 @@ TEST_CASE("a killed fiber's poll of a stream socket that was never connected fai
   for (const int fd : {fresh, fresh_unix})
     run_and_end(ending::kill, [&] {
       CHECK(::poll(nullptr, 0, 3'600'000) == -1);
-      pollfd item{fd, POLLIN, 0};
-      CHECK(::poll(&item, 1, 0) == -1);
+      pollfd pfd{fd, POLLIN, 0};
+      CHECK(::poll(&pfd, 1, 0) == -1);
       CHECK(errno == ECANCELED);
     });
   CHECK_FALSE(hook::has_marks());

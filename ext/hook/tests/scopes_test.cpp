@@ -122,32 +122,32 @@ TEST_CASE("a raw coroutine and an eager task that a hooked fiber runs are not ho
 TEST_CASE("every kind of stack: of 16 KB, hibernating, copied, called") {
   const auto reads = [](const spawn_options& options) {
     two_ends ends(stream_ends);
-    std::string got;
-    meet([&] { got = read_text(ends.in(), 5); },
+    std::string text;
+    meet([&] { text = read_text(ends.in(), 5); },
          [&] {
            CHECK((hibernate_parked() == 1) == (options.hibernate_after != duration::max()));
            write_text(ends.out(), "hello");
          },
          options);
-    CHECK(got == "hello");
+    CHECK(text == "hello");
   };
   reads({.stack_size = 16 * 1024});
   reads({.hibernate_after = 1h});
   reads({.stack = stack_kind::copied});
   reads({.migratable = false});
   two_ends ends(stream_ends);
-  std::string got;
-  meet([&] { call_on_big_stack([&] { got = read_text(ends.in()); }); }, [&] { write_text(ends.out(), "hello"); });
-  CHECK(got == "hello");
+  std::string text;
+  meet([&] { call_on_big_stack([&] { text = read_text(ends.in()); }); }, [&] { write_text(ends.out(), "hello"); });
+  CHECK(text == "hello");
 }
 
 TEST_CASE("a copied stack polls and asks the pool") {
   two_ends ends(pipe_ends);
   meet(
       [&] {
-        pollfd one{ends.in(), POLLIN, 0};
-        CHECK(::poll(&one, 1, -1) == 1);
-        CHECK(one.revents == POLLIN);
+        pollfd pfd{ends.in(), POLLIN, 0};
+        CHECK(::poll(&pfd, 1, -1) == 1);
+        CHECK(pfd.revents == POLLIN);
         const int file = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
         CHECK(file >= 0);
         ::close(file);
@@ -164,10 +164,10 @@ TEST_CASE("a migratable fiber stays on its thread while it is hooked") {
     all.push_back(std::make_unique<two_ends>(stream_ends));
     two_ends& ends = *all.back();
     fibers.push_back(spawn(rt, {.migratable = true}, hook::hooked([&ends, &moved] {
-                             const auto here = std::this_thread::get_id();
+                             const auto home_thread = std::this_thread::get_id();
                              for (int k = 0; k < 20; ++k) {
                                read_text(ends.in(), 1);
-                               moved += here != std::this_thread::get_id();
+                               moved += home_thread != std::this_thread::get_id();
                              }
                            })));
     fibers.push_back(spawn(rt, {.migratable = true}, [&ends] {
@@ -177,7 +177,7 @@ TEST_CASE("a migratable fiber stays on its thread while it is hooked") {
       }
     }));
   }
-  for (auto& one : fibers) sync_wait(one);
+  for (auto& fiber : fibers) sync_wait(fiber);
   CHECK(moved == 0);
 }
 
@@ -202,7 +202,7 @@ TEST_CASE("many fibers on several workers: each byte arrives") {
       fibers.push_back(spawn(rt, hook::hooked([&ends, &right, echoes] { right += echoes(ends.in(), true) == 19; })));
       fibers.push_back(spawn(rt, hook::hooked([&ends, &right, echoes] { right += echoes(ends.out(), false) == 19; })));
     }
-    for (auto& one : fibers) sync_wait(one);
+    for (auto& fiber : fibers) sync_wait(fiber);
     CHECK(right == 200);
   }
 }
@@ -210,9 +210,9 @@ TEST_CASE("many fibers on several workers: each byte arrives") {
 TEST_CASE("a child by fork or vfork is not hooked: its close loop wakes nobody, and it may execute a program") {
   for (const bool shares : {false, true}) {
     two_ends ends(pipe_ends);
-    std::string got;
+    std::string text;
     loop lp;
-    auto waits = spawn(lp, hook::hooked([&] { got = read_text(ends.in()); }));
+    auto waits = spawn(lp, hook::hooked([&] { text = read_text(ends.in()); }));
     auto forks = spawn(lp, hook::hooked([&] {
                          await(yield());
                          const pid_t child = shares ? ::vfork() : ::fork();
@@ -229,7 +229,7 @@ TEST_CASE("a child by fork or vfork is not hooked: its close loop wakes nobody, 
                          write_text(ends.out(), "still here");
                        }));
     lp.run();
-    CHECK(got == "still here");
+    CHECK(text == "still here");
   }
 }
 
@@ -254,18 +254,18 @@ TEST_CASE("a child by fork blocks in a call as it does without hooks") {
 TEST_CASE("errno and the thread's state of a C library: each fiber that waits finds its own errno") {
   two_ends first(pipe_ends), second(pipe_ends);
   loop lp;
-  auto one = spawn(lp, hook::hooked([&] {
-                     errno = 1;
-                     char byte = 0;
-                     CHECK(::read(first.in(), &byte, 1) == 1);
-                   }));
-  auto two = spawn(lp, hook::hooked([&] {
-                     char byte = 0;
-                     CHECK(::recv(-1, &byte, 1, 0) == -1);
-                     write_text(first.out(), "x");
-                     CHECK(::read(second.in(), &byte, 1) == 1);
-                   }));
-  auto three = spawn(lp, [&] { write_text(second.out(), "x"); });
+  auto first_reader = spawn(lp, hook::hooked([&] {
+                              errno = 1;
+                              char byte = 0;
+                              CHECK(::read(first.in(), &byte, 1) == 1);
+                            }));
+  auto second_reader = spawn(lp, hook::hooked([&] {
+                               char byte = 0;
+                               CHECK(::recv(-1, &byte, 1, 0) == -1);
+                               write_text(first.out(), "x");
+                               CHECK(::read(second.in(), &byte, 1) == 1);
+                             }));
+  auto writer = spawn(lp, [&] { write_text(second.out(), "x"); });
   lp.run();
 }
 

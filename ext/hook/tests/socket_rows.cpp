@@ -110,11 +110,11 @@ observation send_descriptors(Send send) {
         const ssize_t size = ::recvmsg(ends.in(), &incoming, MSG_CMSG_CLOEXEC);
         if (size <= 0) break;
         count += static_cast<std::size_t>(size);
-        for (cmsghdr* item = CMSG_FIRSTHDR(&incoming); item; item = CMSG_NXTHDR(&incoming, item)) {
-          const std::size_t each = (item->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (cmsghdr* header = CMSG_FIRSTHDR(&incoming); header; header = CMSG_NXTHDR(&incoming, header)) {
+          const std::size_t each = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
           for (std::size_t i = 0; i < each; ++i) {
             int number = -1;
-            std::memcpy(&number, CMSG_DATA(item) + i * sizeof number, sizeof number);
+            std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
             ::close(number);
             ++descriptors;
           }
@@ -138,8 +138,8 @@ observation send_to_leaving_peer(Send send) {
   observation observed;
   {
     const beside peer([&] {
-      pollfd item{ends.out(), POLLOUT, 0};
-      while (::poll(&item, 1, 0) != 0) std::this_thread::yield();  // until the sender waits for room
+      pollfd pfd{ends.out(), POLLOUT, 0};
+      while (::poll(&pfd, 1, 0) != 0) std::this_thread::yield();  // until the sender waits for room
       ends.close_in();
     });
     observed = measure([&] { return send(ends.out(), bytes.data(), bytes.size()); });
@@ -192,7 +192,7 @@ observation polled(std::vector<pollfd> set, int milliseconds) {
   return measure([&] { return ::poll(set.data(), set.size(), milliseconds); },
                  [&] {
                    std::string events;
-                   for (const pollfd& item : set) events += std::to_string(item.revents) + " ";
+                   for (const pollfd& pfd : set) events += std::to_string(pfd.revents) + " ";
                    return events;
                  });
 }
@@ -712,9 +712,9 @@ const row rows[] = {
     {"ppoll", "a time",
      [] {
        two_ends e(stream_ends);
-       pollfd item{e.in(), POLLIN, 9};
+       pollfd pfd{e.in(), POLLIN, 9};
        const timespec t{0, 1'000'000};
-       return measure([&] { return ::ppoll(&item, 1, &t, nullptr); }, [&] { return std::to_string(item.revents); });
+       return measure([&] { return ::ppoll(&pfd, 1, &t, nullptr); }, [&] { return std::to_string(pfd.revents); });
      }},
     {"select", "of each kind",
      [] {

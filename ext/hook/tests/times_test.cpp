@@ -151,14 +151,14 @@ const timed_call calls[] = {
      EINPROGRESS},
     {"poll", 1700ms,
      [](waiting_ends& at) -> long {
-       pollfd item{at.fd(), POLLIN, 0};
-       return ::poll(&item, 1, 1700);
+       pollfd pfd{at.fd(), POLLIN, 0};
+       return ::poll(&pfd, 1, 1700);
      },
      0},
     {"ppoll", 1700ms,
      [](waiting_ends& at) -> long {
-       pollfd item{at.fd(), POLLIN, 0};
-       return ::ppoll(&item, 1, &some_time, nullptr);
+       pollfd pfd{at.fd(), POLLIN, 0};
+       return ::ppoll(&pfd, 1, &some_time, nullptr);
      },
      0},
     {"select", 1700ms,

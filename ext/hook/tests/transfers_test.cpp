@@ -28,8 +28,9 @@ std::vector<char> pattern(std::size_t size) {
 // Reads all that comes, by reads of a few thousand bytes.
 std::vector<char> read_all_of(int from) {
   std::vector<char> all, some(5000);
-  for (ssize_t got = ::read(from, some.data(), some.size()); got > 0; got = ::read(from, some.data(), some.size()))
-    all.insert(all.end(), some.begin(), some.begin() + got);
+  for (ssize_t bytes_read = ::read(from, some.data(), some.size()); bytes_read > 0;
+       bytes_read = ::read(from, some.data(), some.size()))
+    all.insert(all.end(), some.begin(), some.begin() + bytes_read);
   return all;
 }
 
@@ -40,9 +41,9 @@ iovec part(void* data, std::size_t size) { return {data, size}; }
 TEST_CASE("a read waits for a write, and the thread runs others meanwhile") {
   for (const auto kind : {pipe_ends, stream_ends, datagram_ends}) {
     two_ends ends(kind);
-    std::string got;
-    meet([&] { got = read_text(ends.in()); }, [&] { write_text(ends.out(), "hello"); });
-    CHECK(got == "hello");
+    std::string text;
+    meet([&] { text = read_text(ends.in()); }, [&] { write_text(ends.out(), "hello"); });
+    CHECK(text == "hello");
   }
 }
 
@@ -63,9 +64,9 @@ TEST_CASE("each call that receives waits") {
   std::array<char, 8> room{};
   const auto expect = [&](auto call) {
     room = {};
-    ssize_t got = 0;
-    meet([&] { got = call(); }, [&] { write_text(ends.out(), "word"); });
-    CHECK(got == 4);
+    ssize_t received = 0;
+    meet([&] { received = call(); }, [&] { write_text(ends.out(), "word"); });
+    CHECK(received == 4);
     CHECK(std::string_view(room.data(), 4) == "word");
   };
   iovec whole = part(room.data(), room.size());
@@ -84,16 +85,16 @@ TEST_CASE("each call that sends waits until all is written, as a thread does") {
   const std::vector<char> bytes = pattern(3'000'000);
   const auto expect = [&](two_ends::kind kind, auto call) {
     two_ends ends(kind);
-    std::vector<char> got;
+    std::vector<char> received;
     loop lp;
     auto sends = spawn(lp, hook::hooked([&] {
                          const ssize_t sent = call(ends.out());
                          CHECK(sent == static_cast<ssize_t>(bytes.size()));
                          ends.close_out();
                        }));
-    auto reads = spawn(lp, hook::hooked([&] { got = read_all_of(ends.in()); }));
+    auto reads = spawn(lp, hook::hooked([&] { received = read_all_of(ends.in()); }));
     lp.run();
-    CHECK(got == bytes);
+    CHECK(received == bytes);
   };
   std::array<iovec, 40> parts;
   const std::size_t step = bytes.size() / parts.size();
@@ -138,12 +139,12 @@ TEST_CASE("MSG_WAITALL waits for all, MSG_DONTWAIT for nothing") {
 TEST_CASE("batches of messages: recvmmsg waits for all, sendmmsg until all are sent") {
   constexpr std::size_t count = 200;
   two_ends ends(datagram_ends);
-  std::vector<int> sent(count), got(count);
+  std::vector<int> sent(count), received(count);
   std::iota(sent.begin(), sent.end(), 1);
   std::vector<iovec> out, in;
   for (std::size_t i = 0; i < count; ++i) {
     out.push_back(part(&sent[i], sizeof(int)));
-    in.push_back(part(&got[i], sizeof(int)));
+    in.push_back(part(&received[i], sizeof(int)));
   }
   std::vector<mmsghdr> to(count), from(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -156,7 +157,7 @@ TEST_CASE("batches of messages: recvmmsg waits for all, sendmmsg until all are s
       spawn(lp, hook::hooked([&] { CHECK(::recvmmsg(ends.in(), from.data(), count, 0, nullptr) == count); }));
   auto sends = spawn(lp, hook::hooked([&] { CHECK(::sendmmsg(ends.out(), to.data(), count, 0) == count); }));
   lp.run();
-  CHECK(got == sent);
+  CHECK(received == sent);
   in_fiber([&] {
     CHECK(::send(ends.out(), &sent[0], sizeof(int), 0) == sizeof(int));
     CHECK(::recvmmsg(ends.in(), from.data(), count, MSG_WAITFORONE, nullptr) == 1);
@@ -225,12 +226,12 @@ TEST_CASE("errors are those of the system") {
   });
 }
 
-TEST_CASE("two that read from one stream: each byte comes once") {
+TEST_CASE("two readers of one stream: each byte is received once") {
   two_ends ends(stream_ends);
   std::string first, second;
   loop lp;
-  auto one = spawn(lp, hook::hooked([&] { first = read_text(ends.in(), 1); }));
-  auto two = spawn(lp, hook::hooked([&] { second = read_text(ends.in(), 1); }));
+  auto first_reader = spawn(lp, hook::hooked([&] { first = read_text(ends.in(), 1); }));
+  auto second_reader = spawn(lp, hook::hooked([&] { second = read_text(ends.in(), 1); }));
   auto writes = spawn(lp, [&] {
     write_text(ends.out(), "a");
     while (first.empty() && second.empty()) await(yield());
@@ -240,20 +241,21 @@ TEST_CASE("two that read from one stream: each byte comes once") {
   CHECK((first + second == "ab" || first + second == "ba"));
 }
 
-TEST_CASE("one reads and one writes at a socket at once") {
+TEST_CASE("a reader and a writer use a socket at once") {
   two_ends ends(stream_ends);
   const std::vector<char> bytes = pattern(1'000'000);
-  std::vector<char> got(bytes.size());
+  std::vector<char> received(bytes.size());
   loop lp;
   auto reads = spawn(lp, hook::hooked([&] { CHECK(read_text(ends.in()) == "late"); }));
   auto writes =
       spawn(lp, hook::hooked([&] { CHECK(::write(ends.in(), bytes.data(), bytes.size()) == ssize_t(bytes.size())); }));
-  auto peer = spawn(lp, hook::hooked([&] {
-                      CHECK(::recv(ends.out(), got.data(), got.size(), MSG_WAITALL) == ssize_t(got.size()));
-                      write_text(ends.out(), "late");
-                    }));
+  auto peer =
+      spawn(lp, hook::hooked([&] {
+              CHECK(::recv(ends.out(), received.data(), received.size(), MSG_WAITALL) == ssize_t(received.size()));
+              write_text(ends.out(), "late");
+            }));
   lp.run();
-  CHECK(got == bytes);
+  CHECK(received == bytes);
 }
 
 TEST_CASE("sendfile and splice into a stream that is full") {
@@ -262,16 +264,16 @@ TEST_CASE("sendfile and splice into a stream that is full") {
   REQUIRE(::write(file, bytes.data(), bytes.size()) == ssize_t(bytes.size()));
   two_ends ends(stream_ends);
   off_t at = 1000;
-  std::vector<char> got;
+  std::vector<char> received;
   loop lp;
   auto sends = spawn(lp, hook::hooked([&] {
                        CHECK(::sendfile(ends.out(), file, &at, bytes.size()) == ssize_t(bytes.size()) - 1000);
                        ends.close_out();
                      }));
-  auto reads = spawn(lp, hook::hooked([&] { got = read_all_of(ends.in()); }));
+  auto reads = spawn(lp, hook::hooked([&] { received = read_all_of(ends.in()); }));
   lp.run();
   CHECK(at == ssize_t(bytes.size()));
-  CHECK(std::vector<char>(bytes.begin() + 1000, bytes.end()) == got);
+  CHECK(std::vector<char>(bytes.begin() + 1000, bytes.end()) == received);
 
   two_ends pipe(pipe_ends), socket(stream_ends);
   ssize_t moved = 0;

@@ -22,17 +22,17 @@ constexpr auto pipe_ends = two_ends::kind::pipe;
 constexpr auto stream_ends = two_ends::kind::stream;
 
 // A listener on 127.0.0.1.
-class door {
+class tcp_listener {
  public:
-  door() {
+  tcp_listener() {
     sockaddr_in at = local();
     REQUIRE(::bind(fd_, reinterpret_cast<sockaddr*>(&at), sizeof at) == 0);
     socklen_t size = sizeof address_;
     REQUIRE(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address_), &size) == 0);
   }
-  door(const door&) = delete;
-  door& operator=(const door&) = delete;
-  ~door() { ::close(fd_); }
+  tcp_listener(const tcp_listener&) = delete;
+  tcp_listener& operator=(const tcp_listener&) = delete;
+  ~tcp_listener() { ::close(fd_); }
   void listen() { REQUIRE(::listen(fd_, 16) == 0); }
   int fd() const { return fd_; }
   const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&address_); }
@@ -51,18 +51,18 @@ class door {
 int new_socket() { return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }
 
 // A listener whose backlog is full: the system drops new connections.
-struct full_door : door {
-  full_door() {
+struct full_listener : tcp_listener {
+  full_listener() {
     REQUIRE(::listen(fd(), 0) == 0);
-    for (int& one : line) {
-      one = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-      static_cast<void>(::connect(one, address(), sizeof(sockaddr_in)));
+    for (int& client : clients) {
+      client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+      static_cast<void>(::connect(client, address(), sizeof(sockaddr_in)));
     }
   }
-  ~full_door() {
-    for (const int one : line) ::close(one);
+  ~full_listener() {
+    for (const int client : clients) ::close(client);
   }
-  std::array<int, 4> line{};
+  std::array<int, 4> clients{};
 };
 
 void set_limit(int fd, int which, std::chrono::milliseconds time) {
@@ -75,16 +75,16 @@ time_point present() { return std::chrono::steady_clock::now(); }
 }  // namespace
 
 TEST_CASE("accept waits for a connection, connect for its end") {
-  door at;
-  at.listen();
+  tcp_listener listener;
+  listener.listen();
   meet(
       [&] {
-        const int peer = ::accept(at.fd(), nullptr, nullptr);
+        const int peer = ::accept(listener.fd(), nullptr, nullptr);
         REQUIRE(peer >= 0);
         CHECK(read_text(peer) == "hello");
         CHECK((::fcntl(peer, F_GETFD) & FD_CLOEXEC) == 0);
         ::close(peer);
-        const int second = ::accept4(at.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+        const int second = ::accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC);
         REQUIRE(second >= 0);
         CHECK((::fcntl(second, F_GETFD) & FD_CLOEXEC) != 0);
         ::close(second);
@@ -93,7 +93,7 @@ TEST_CASE("accept waits for a connection, connect for its end") {
         const hook::scope in;
         for (int i = 0; i < 2; ++i) {
           const int to = new_socket();
-          CHECK(::connect(to, at.address(), sizeof(sockaddr_in)) == 0);
+          CHECK(::connect(to, listener.address(), sizeof(sockaddr_in)) == 0);
           CHECK((::fcntl(to, F_GETFL) & O_NONBLOCK) == 0);
           if (i == 0) write_text(to, "hello");
           ::close(to);
@@ -103,36 +103,36 @@ TEST_CASE("accept waits for a connection, connect for its end") {
 
 // A fault of libgo: it reported a refused connection as ETIMEDOUT.
 TEST_CASE("a refused connection is refused") {
-  door at;
+  tcp_listener listener;
   in_fiber([&] {
     const int to = new_socket();
-    CHECK(::connect(to, at.address(), sizeof(sockaddr_in)) == -1);
+    CHECK(::connect(to, listener.address(), sizeof(sockaddr_in)) == -1);
     CHECK(errno == ECONNREFUSED);
     ::close(to);
   });
 }
 
 // libco gave up a connect after 75 seconds, and every wait after one.
-TEST_CASE("a connection that nobody answers waits for its own time: SO_SNDTIMEO, a deadline") {
-  full_door at;
+TEST_CASE("a connect without an answer waits for its own time: SO_SNDTIMEO, a deadline") {
+  full_listener listener;
   const int to = new_socket();
   set_limit(to, SO_SNDTIMEO, 20ms);
   in_fiber([&] {
-    CHECK(::connect(to, at.address(), sizeof(sockaddr_in)) == -1);
+    CHECK(::connect(to, listener.address(), sizeof(sockaddr_in)) == -1);
     CHECK(errno == EINPROGRESS);
   });
   ::close(to);
   const int other = new_socket();
   in_fiber(
       [&] {
-        CHECK(::connect(other, at.address(), sizeof(sockaddr_in)) == -1);
+        CHECK(::connect(other, listener.address(), sizeof(sockaddr_in)) == -1);
         CHECK(errno == ETIMEDOUT);
       },
       {.within = 20ms});
   ::close(other);
 }
 
-TEST_CASE("a unix listener whose line is full is waited for") {
+TEST_CASE("a unix listener whose backlog is full is waited for") {
   sockaddr_un at{};
   at.sun_family = AF_UNIX;
   std::snprintf(at.sun_path + 1, sizeof at.sun_path - 1, "hocket-hook-%d", ::getpid());
@@ -141,18 +141,18 @@ TEST_CASE("a unix listener whose line is full is waited for") {
   REQUIRE(::bind(listener, address, sizeof at) == 0);
   REQUIRE(::listen(listener, 0) == 0);
   std::array<int, 3> clients;
-  for (int& one : clients) one = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  for (int& client : clients) client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   int connected = 0;
   meet(
       [&] {
-        for (const int one : clients) connected += ::connect(one, address, sizeof at) == 0;
+        for (const int client : clients) connected += ::connect(client, address, sizeof at) == 0;
       },
       [&] {
         const hook::scope in;
         for (std::size_t i = 0; i < clients.size(); ++i) ::close(::accept(listener, nullptr, nullptr));
       });
   CHECK(connected == 3);
-  for (const int one : clients) ::close(one);
+  for (const int client : clients) ::close(client);
   ::close(listener);
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("a read ends by SO_RCVTIMEO, with EAGAIN, and a write by SO_SNDTIMEO")
   });
 }
 
-TEST_CASE("poll waits for any of its numbers, and tells all that is ready") {
+TEST_CASE("poll waits for any of its numbers, and reports all that are ready") {
   two_ends first(pipe_ends), second(stream_ends);
   std::array<pollfd, 4> all{
       pollfd{first.in(), POLLIN, 0}, {second.in(), POLLIN, 0}, {-1, POLLIN, 0}, {second.in(), 0, 7}};
@@ -194,26 +194,26 @@ TEST_CASE("poll waits for any of its numbers, and tells all that is ready") {
 
 TEST_CASE("poll with a time: 0 never waits, a finite one ends with 0") {
   two_ends ends(pipe_ends);
-  pollfd one{ends.in(), POLLIN, 0};
-  CHECK(waits_of([&] { in_fiber([&] { CHECK(::poll(&one, 1, 0) == 0); }); }) == 0);
+  pollfd pfd{ends.in(), POLLIN, 0};
+  CHECK(waits_of([&] { in_fiber([&] { CHECK(::poll(&pfd, 1, 0) == 0); }); }) == 0);
   in_fiber([&] {
     const time_point before = present();
-    CHECK(::poll(&one, 1, 5) == 0);
+    CHECK(::poll(&pfd, 1, 5) == 0);
     CHECK(present() - before >= 5ms);
     CHECK(::poll(nullptr, 0, 5) == 0);
     CHECK(present() - before >= 10ms);
     timespec wrong{0, 2'000'000'000};
-    CHECK(::ppoll(&one, 1, &wrong, nullptr) == -1);
+    CHECK(::ppoll(&pfd, 1, &wrong, nullptr) == -1);
     CHECK(errno == EINVAL);
   });
 }
 
 TEST_CASE("a loop over poll with time 0 lets others run") {
   two_ends ends(pipe_ends);
-  pollfd one{ends.in(), POLLIN, 0};
+  pollfd pfd{ends.in(), POLLIN, 0};
   meet(
       [&] {
-        while (::poll(&one, 1, 0) == 0) {
+        while (::poll(&pfd, 1, 0) == 0) {
         }
       },
       [&] { write_text(ends.out(), "x"); });
@@ -257,11 +257,11 @@ TEST_CASE("epoll_wait waits") {
   epoll_event event{};
   event.events = EPOLLIN;
   REQUIRE(::epoll_ctl(epoll, EPOLL_CTL_ADD, ends.in(), &event) == 0);
-  epoll_event got{};
-  in_fiber([&] { CHECK(::epoll_wait(epoll, &got, 1, 2) == 0); });
-  meet([&] { CHECK(::epoll_wait(epoll, &got, 1, -1) == 1); }, [&] { write_text(ends.out(), "x"); });
-  CHECK(std::uint32_t{got.events} == EPOLLIN);
-  in_fiber([&] { CHECK(::epoll_pwait(epoll, &got, 1, -1, nullptr) == 1); });
+  epoll_event ready{};
+  in_fiber([&] { CHECK(::epoll_wait(epoll, &ready, 1, 2) == 0); });
+  meet([&] { CHECK(::epoll_wait(epoll, &ready, 1, -1) == 1); }, [&] { write_text(ends.out(), "x"); });
+  CHECK(std::uint32_t{ready.events} == EPOLLIN);
+  in_fiber([&] { CHECK(::epoll_pwait(epoll, &ready, 1, -1, nullptr) == 1); });
   ::close(epoll);
 }
 
@@ -311,11 +311,11 @@ TEST_CASE("names are looked up on the pool; a numeric host is answered at once")
     ::freeaddrinfo(found);
     CHECK(pooled() == before + 1);
     CHECK(::gethostbyname("localhost") != nullptr);
-    hostent room{}, *got = nullptr;
+    hostent room{}, *entry = nullptr;
     std::array<char, 2000> buffer{};
     int wrong = 0;
-    CHECK(::gethostbyname_r("localhost", &room, buffer.data(), buffer.size(), &got, &wrong) == 0);
-    CHECK(got == &room);
+    CHECK(::gethostbyname_r("localhost", &room, buffer.data(), buffer.size(), &entry, &wrong) == 0);
+    CHECK(entry == &room);
     CHECK(pooled() == before + 3);
     CHECK(::getaddrinfo("no such name", nullptr, &hints, &found) != 0);
   });

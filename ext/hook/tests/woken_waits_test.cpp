@@ -55,9 +55,9 @@ struct plain_wait {
 const plain_wait plain_waits[] = {
     {"poll",
      [](int fd) {
-       pollfd item{fd, POLLIN, 0};
-       const int ready = ::poll(&item, 1, 30'000);
-       CHECK((item.revents & POLLIN) != 0);
+       pollfd pfd{fd, POLLIN, 0};
+       const int ready = ::poll(&pfd, 1, 30'000);
+       CHECK((pfd.revents & POLLIN) != 0);
        return ready;
      },
      1},
@@ -113,9 +113,9 @@ TEST_CASE("a hooked poll that waits for room alone is woken when another fiber's
   connection_ends ends;
   ends.fill();
   end_beside(ends.client(), [&] {
-    pollfd item{ends.client(), POLLOUT, 0};
-    CHECK(::poll(&item, 1, -1) == 1);
-    CHECK(item.revents == (POLLOUT | POLLERR));
+    pollfd pfd{ends.client(), POLLOUT, 0};
+    CHECK(::poll(&pfd, 1, -1) == 1);
+    CHECK(pfd.revents == (POLLOUT | POLLERR));
   });
 }
 
@@ -160,8 +160,8 @@ TEST_CASE("a plain thread that waits for input of a connection is woken when a f
     });
     while (id == 0 || !is_asleep(id)) std::this_thread::yield();
     run_and_end(ending::cancel, [&] {
-      pollfd item{ends.client(), POLLIN, 0};
-      CHECK(::poll(&item, 1, -1) == 1);
+      pollfd pfd{ends.client(), POLLIN, 0};
+      CHECK(::poll(&pfd, 1, -1) == 1);
     });
     thread.join();
     CHECK(result == each.result);
@@ -172,8 +172,8 @@ TEST_CASE("a wait at an earlier copy of the number is woken, too, and a read the
   connection_ends ends;
   const int copy = ::dup(ends.client());
   end_beside(ends.client(), [&] {
-    pollfd item{copy, POLLIN, 0};
-    CHECK(::poll(&item, 1, -1) == 1);
+    pollfd pfd{copy, POLLIN, 0};
+    CHECK(::poll(&pfd, 1, -1) == 1);
     CHECK(::recv(copy, buffer.data(), 1, 0) == 0);
   });
   ::close(copy);
@@ -203,9 +203,9 @@ TEST_CASE("a poll and a connect that wait for a connecting socket are woken when
     ::close(fd);
   };
   expect([](int fd) {
-    pollfd item{fd, POLLOUT, 0};
-    CHECK(::poll(&item, 1, -1) == 1);
-    CHECK(item.revents == (POLLOUT | POLLERR));
+    pollfd pfd{fd, POLLOUT, 0};
+    CHECK(::poll(&pfd, 1, -1) == 1);
+    CHECK(pfd.revents == (POLLOUT | POLLERR));
   });
   expect([&](int fd) {
     errno = 0;
@@ -220,9 +220,9 @@ TEST_CASE("a connecting socket that a poll has marked is reported by the next po
   CHECK(::connect(fd, full.address(), local_listener::size) == -1);
   run_and_end(ending::kill, [&] {
     for (int i = 0; i < 3; ++i) {
-      pollfd item{fd, POLLOUT, 0};
-      CHECK(::poll(&item, 1, -1) == 1);
-      CHECK(item.revents == (POLLOUT | POLLERR));
+      pollfd pfd{fd, POLLOUT, 0};
+      CHECK(::poll(&pfd, 1, -1) == 1);
+      CHECK(pfd.revents == (POLLOUT | POLLERR));
     }
   });
   ::close(fd);

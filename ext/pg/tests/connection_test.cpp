@@ -16,7 +16,7 @@
 #include <atomic>
 #include <memory>
 #include <servers/on_loop.hpp>
-#include <servers/told.hpp>
+#include <servers/server.hpp>
 #include <string>
 #include <vector>
 
@@ -27,7 +27,9 @@ using hocket_test::server;
 
 namespace {
 
-std::string first_of(const pg::rows& got) { return PQntuples(got.get()) == 0 ? "none" : PQgetvalue(got.get(), 0, 0); }
+std::string first_of(const pg::rows& rows) {
+  return PQntuples(rows.get()) == 0 ? "none" : PQgetvalue(rows.get(), 0, 0);
+}
 
 // A statement that owns its parameter.
 struct add_one {
@@ -38,8 +40,8 @@ struct add_one {
 
 // The first value of an answer, or the error's message.
 task<std::string> answer_to(task<result<pg::rows>> query) {
-  const auto got = co_await std::move(query);
-  co_return got ? first_of(*got) : got.error().message();
+  const auto answer = co_await std::move(query);
+  co_return answer ? first_of(*answer) : answer.error().message();
 }
 template <class... Parameters>
 task<std::string> ask(pg::connection& db, std::string_view text, const Parameters&... parameters) {
@@ -48,7 +50,7 @@ task<std::string> ask(pg::connection& db, std::string_view text, const Parameter
 
 }  // namespace
 
-TEST_CASE("a query gives libpq's rows; parameters are values, whatever stands in them") {
+TEST_CASE("a query gives libpq's rows; parameters are values, whatever they contain") {
   const server db("HOCKET_POSTGRES");
   if (!db) return;
   on_loop([&]() -> task<> {
@@ -74,8 +76,8 @@ TEST_CASE("a prepared statement is run by its name, alone and in a pipeline") {
     const auto prepared = co_await own.prepare("sum", "select $1::int + $2::int");
     CHECK(prepared);
     for (int i = 0; i < 3; ++i) {
-      const auto got = co_await own.execute("sum", std::to_string(i), "40");
-      CHECK(first_of(got.value()) == std::to_string(40 + i));
+      const auto answer = co_await own.execute("sum", std::to_string(i), "40");
+      CHECK(first_of(answer.value()) == std::to_string(40 + i));
     }
     const std::string_view terms[] = {"1", "2"};
     const add_one nine(9);
@@ -109,7 +111,7 @@ TEST_CASE("a statement is written in the expression that awaits it") {
   });
 }
 
-TEST_CASE("a statement may be awaited when its texts are gone") {
+TEST_CASE("a statement may be awaited after its texts were destroyed") {
   const server db("HOCKET_POSTGRES");
   if (!db) return;
   on_loop([&]() -> task<> {
@@ -128,7 +130,7 @@ TEST_CASE("a statement may be awaited when its texts are gone") {
   });
 }
 
-TEST_CASE("what the server refuses has its SQLSTATE, and the connection goes on") {
+TEST_CASE("a refused query has its SQLSTATE as the error, and the connection remains usable") {
   const server db("HOCKET_POSTGRES");
   if (!db) return;
   on_loop([&]() -> task<> {
@@ -156,7 +158,7 @@ TEST_CASE("fibers and threads await the same") {
   CHECK(first_of(sync_wait(of_thread.query("select 'thread'")).value()) == "thread");
 }
 
-TEST_CASE("a pipeline is one trip; after the first error nothing is carried out") {
+TEST_CASE("a pipeline is one trip; after the first error no statement is executed") {
   const server db("HOCKET_POSTGRES");
   if (!db) return;
   on_loop([&]() -> task<> {
@@ -165,11 +167,11 @@ TEST_CASE("a pipeline is one trip; after the first error nothing is carried out"
     std::vector<pg::statement> all;
     for (int i = 0; i < 500; ++i) sums.emplace_back(i);
     for (const add_one& sum : sums) all.push_back(sum.command());
-    const auto got = co_await own.pipeline(all);
-    REQUIRE(got.has_value());
-    REQUIRE(got->size() == 500);
-    CHECK(first_of((*got)[0]) == "1");
-    CHECK(first_of((*got)[499]) == "500");
+    const auto answers = co_await own.pipeline(all);
+    REQUIRE(answers.has_value());
+    REQUIRE(answers->size() == 500);
+    CHECK(first_of((*answers)[0]) == "1");
+    CHECK(first_of((*answers)[499]) == "500");
     CHECK(pg::is_idle(own));
     std::vector<pg::statement> broken(3);
     broken[0].text = "create table made(a int)";
@@ -210,14 +212,14 @@ TEST_CASE("a killed query leaves nothing behind, and its pool makes another conn
     if (!lent) lent.emplace(co_await or_return(pg::connect(db.text())));
     co_return lent;
   };
-  bool asked = false;
+  bool is_querying = false;
   auto waits = spawn(lp, [&]() -> task<> {
     auto lent = (co_await borrow()).value();
-    asked = true;
+    is_querying = true;
     static_cast<void>(co_await lent->query("select pg_sleep(60)"));
   });
   auto kills = spawn(lp, [&]() -> task<> {
-    while (!asked) co_await yield();
+    while (!is_querying) co_await yield();
     co_await yield();
     waits.kill();
     auto lent = (co_await borrow()).value();
@@ -244,7 +246,7 @@ TEST_CASE("a connection that is half read is discarded by its pool's check") {
   });
 }
 
-TEST_CASE("a server that is away, refuses, or goes away in a transaction is an error") {
+TEST_CASE("a server that is unreachable, refuses, or disconnects in a transaction is an error") {
   const server db("HOCKET_POSTGRES");
   if (!db) return;
   on_loop([&]() -> task<> {
@@ -257,10 +259,10 @@ TEST_CASE("a server that is away, refuses, or goes away in a transaction is an e
     CHECK(why.find("no_such_database") != std::string::npos);
     auto own = (co_await pg::connect(db.text())).value(), other = (co_await pg::connect(db.text())).value();
     CHECK((co_await own.query("begin")).has_value());
-    const std::string who = std::to_string(PQbackendPID(own.native()));
-    CHECK(co_await ask(other, "select pg_terminate_backend(" + who + ")") == "t");
-    const auto gone = co_await own.query("select pg_sleep(60)");
-    CHECK_FALSE(gone.has_value());
+    const std::string pid = std::to_string(PQbackendPID(own.native()));
+    CHECK(co_await ask(other, "select pg_terminate_backend(" + pid + ")") == "t");
+    const auto answer = co_await own.query("select pg_sleep(60)");
+    CHECK_FALSE(answer.has_value());
     CHECK_FALSE(pg::is_idle(own));
     const auto again = co_await own.query("select 1");
     CHECK(again.error() == std::errc::connection_reset);
@@ -372,7 +374,7 @@ TEST_CASE("many tasks on several workers share a pool") {
       if (!lent) lent.emplace((co_await pg::connect(db.text())).value());
       right += co_await ask(*lent, "select $1", std::to_string(i)) == std::to_string(i);
     }));
-  for (auto& one : tasks) sync_wait(one);
+  for (auto& handle : tasks) sync_wait(handle);
   CHECK(right == 200);
   CHECK(all.idle() <= 8);
 }

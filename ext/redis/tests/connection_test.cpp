@@ -14,7 +14,7 @@
 
 #include <atomic>
 #include <servers/on_loop.hpp>
-#include <servers/told.hpp>
+#include <servers/server.hpp>
 #include <string>
 #include <vector>
 
@@ -34,8 +34,8 @@ std::string text_of(const redis::reply& reply) { return reply->str ? std::string
 redis::words echo(std::string text) { return {"ECHO", std::move(text)}; }
 
 task<std::string> answer_to(task<result<redis::reply>> command) {
-  const auto got = co_await std::move(command);
-  co_return got ? text_of(*got) : got.error().message();
+  const auto reply = co_await std::move(command);
+  co_return reply ? text_of(*reply) : reply.error().message();
 }
 template <class... Words>
 task<std::string> ask(redis::connection& db, const Words&... words) {
@@ -59,7 +59,7 @@ TEST_CASE("a command is a list of words, of any bytes") {
   });
 }
 
-TEST_CASE("what the server refuses is a reply; expect() makes it an error") {
+TEST_CASE("a refusal of the server is a reply; expect() makes it an error") {
   const server db("HOCKET_REDIS");
   if (!db) return;
   on_loop([&]() -> task<> {
@@ -85,16 +85,16 @@ TEST_CASE("a list of words is written where it is awaited") {
   });
 }
 
-TEST_CASE("a command may be awaited when its words are gone") {
+TEST_CASE("a command may be awaited after its words were destroyed") {
   const server db("HOCKET_REDIS");
   if (!db) return;
   on_loop([&]() -> task<> {
     auto own = co_await connect(db);
     std::vector<redis::words> all{echo("a text that is not short"), echo("another")};
-    auto one = own.run(all[0]);
+    auto first = own.run(all[0]);
     auto both = own.pipeline(all);
     all.clear();
-    CHECK(text_of((co_await std::move(one)).value()) == "a text that is not short");
+    CHECK(text_of((co_await std::move(first)).value()) == "a text that is not short");
     CHECK(text_of((co_await std::move(both)).value()[1]) == "another");
   });
 }
@@ -106,10 +106,10 @@ TEST_CASE("a pipeline is one trip, and its answers come in order") {
     auto own = co_await connect(db);
     std::vector<redis::words> all;
     for (int i = 0; i < 10'000; ++i) all.push_back(echo(std::to_string(i) + std::string(200, '.')));
-    const auto got = co_await own.pipeline(all);
-    REQUIRE(got.has_value());
-    REQUIRE(got->size() == 10'000);
-    CHECK(text_of((*got)[9'999]) == "9999" + std::string(200, '.'));
+    const auto replies = co_await own.pipeline(all);
+    REQUIRE(replies.has_value());
+    REQUIRE(replies->size() == 10'000);
+    CHECK(text_of((*replies)[9'999]) == "9999" + std::string(200, '.'));
     CHECK((co_await own.pipeline({}))->empty());
   });
 }
@@ -144,7 +144,7 @@ TEST_CASE("a subscriber awaits messages") {
   });
 }
 
-TEST_CASE("a server that is away, and one that goes away, is an error") {
+TEST_CASE("an unreachable server is an error, and so is a server that disconnects") {
   const server db("HOCKET_REDIS");
   if (!db) return;
   on_loop([&]() -> task<> {
@@ -153,8 +153,8 @@ TEST_CASE("a server that is away, and one that goes away, is an error") {
     auto own = co_await connect(db), other = co_await connect(db);
     const auto id = (co_await own.command("CLIENT", "ID")).value()->integer;
     CHECK((co_await other.command("CLIENT", "KILL", "ID", std::to_string(id))).value()->integer == 1);
-    const auto gone = co_await own.command("PING");
-    CHECK(gone.error() == std::errc::connection_reset);
+    const auto reply = co_await own.command("PING");
+    CHECK(reply.error() == std::errc::connection_reset);
     CHECK_FALSE(redis::is_idle(own));
   });
 }
@@ -181,6 +181,6 @@ TEST_CASE("fibers, threads, and many tasks on several workers") {
       right += await(ask(*lent, "ECHO", word)) == word;
     }));
   }
-  for (auto& one : both) sync_wait(one);
+  for (auto& handle : both) sync_wait(handle);
   CHECK(right == 400);
 }

@@ -54,7 +54,7 @@ TEST_CASE("a connection with an outstanding answer is lent again after the answe
     });
 }
 
-TEST_CASE("a connection whose answer does not arrive is closed after drain_time, and another one is client") {
+TEST_CASE("a connection whose answer does not arrive is closed after drain_time, and another connection is lent") {
   in_each_kind([]() -> task<> {
     scripted_server server;
     runtime rt({.workers = 1});

@@ -1,3 +1,4 @@
+#include <hocket/base/error.hpp>
 #include <hocket/base/fatal.hpp>
 #include <hocket/base/seam/forks.hpp>
 #include <hocket/core/thread/seam/current.hpp>
@@ -11,7 +12,7 @@ namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 found_driver driver_slot::get(driver_kind& kind, inbox& sleeper) noexcept {
   expect_same_process();
   if (kind_ == &kind) return {current(), {}};
-  if (closed_) return {nullptr, std::make_error_code(std::errc::operation_canceled)};
+  if (closed_) return {nullptr, errc::cancelled};
   if (const char* reason = reason_to_refuse(kind)) return {nullptr, refuse(kind, reason)};
   const std::error_code error = make(kind, sleeper);
   return {current(), error};

@@ -53,7 +53,7 @@
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
 
-#include "servers/told.hpp"
+#include "servers/server.hpp"
 #include "stress/clients/stopped_process.hpp"
 #include "stress/clients/stress_run.hpp"
 #include "support/deadline.hpp"

@@ -1,6 +1,6 @@
 // MariaDB's side of a stress (client_stress.hpp), by libmariadb on a plain thread.
 #pragma once
-#include "servers/told.hpp"
+#include "servers/server.hpp"
 #include "stress/clients/stopped_process.hpp"
 #include "stress/clients/stress_run.hpp"
 

@@ -1,6 +1,6 @@
 // PostgreSQL's side of a stress (client_stress.hpp), by libpq on a plain thread.
 #pragma once
-#include "servers/told.hpp"
+#include "servers/server.hpp"
 #include "stress/clients/stopped_process.hpp"
 #include "stress/clients/stress_run.hpp"
 

@@ -1,6 +1,6 @@
 // Redis' side of a stress (client_stress.hpp), by hiredis on a plain thread. It also adds jobs (moved_jobs.hpp).
 #pragma once
-#include "servers/told.hpp"
+#include "servers/server.hpp"
 #include "stress/clients/client_stress.hpp"
 #include "stress/clients/moved_jobs.hpp"
 

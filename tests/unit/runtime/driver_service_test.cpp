@@ -50,7 +50,7 @@ TEST_CASE("a driver is made by the first wait, and where none begins there is no
   loop lp;
   spawn(lp, nothing);
   lp.run();
-  CHECK(io.asked == 0);
+  CHECK(io.creation_attempts == 0);
   line.send();
   auto first = spawn(lp, read_one, std::cref(line));
   lp.run();
@@ -59,7 +59,7 @@ TEST_CASE("a driver is made by the first wait, and where none begins there is no
   auto second = spawn(lp, read_one, std::cref(line));
   lp.run();
   CHECK(sync_wait(std::move(second)) == std::error_code{});
-  CHECK(io.asked == 1);
+  CHECK(io.creation_attempts == 1);
 }
 
 TEST_CASE("each worker makes a driver at its own first wait, and ends it with the runtime") {
@@ -74,7 +74,7 @@ TEST_CASE("each worker makes a driver at its own first wait, and ends it with th
     CHECK(io.count() == 4);
   }
   CHECK(io.count() == 0);
-  CHECK(io.asked == 4);
+  CHECK(io.creation_attempts == 4);
 }
 
 TEST_CASE("run() has I/O without more ado") {
@@ -100,7 +100,7 @@ TEST_CASE("the driver of a plain thread stays from one wait to the next, and end
     }
     CHECK(io.count() == 1);
   }).join();
-  CHECK(io.asked == 1);
+  CHECK(io.creation_attempts == 1);
   CHECK(io.count() == 0);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("a thread that ends has no I/O any more") {
     CHECK(sync_wait(read_one(line)) == std::error_code{});
   }).join();
   CHECK(seen == std::errc::not_supported);
-  CHECK(io.asked == 1);
+  CHECK(io.creation_attempts == 1);
 }
 
 TEST_CASE("a driver that cannot be made is the error of the operation that asked, and the next one asks again") {
@@ -152,7 +152,7 @@ TEST_CASE("a driver that cannot be made is the error of the operation that asked
   auto served = spawn(lp, read_one, std::cref(line));
   lp.run();
   CHECK(sync_wait(std::move(served)) == std::error_code{});
-  CHECK(io.asked == 2);
+  CHECK(io.creation_attempts == 2);
 }
 
 TEST_CASE("a second kind of driver on one loop is refused, by name") {
@@ -162,7 +162,7 @@ TEST_CASE("a second kind of driver on one loop is refused, by name") {
   first.on(lp);
   expect_refusal(lp, line, "it has one of another kind");  // the newest is the second
   CHECK(noticed.find("\"loop\" cannot have a driver of the kind \"readiness\"") != std::string::npos);
-  CHECK(second.asked == 0);
+  CHECK(second.creation_attempts == 0);
 }
 
 TEST_CASE("a driver that belongs to one thread is refused by loops, and not by workers and plain threads") {
@@ -283,11 +283,12 @@ TEST_CASE("in a child, a plain thread gets a driver of its own") {
     expect_fatal(
         [&] {
           line.send();
-          if (sync_wait(read_one(line)) == std::error_code{} && io.asked == 2) detail::fatal("it has", "none");
+          if (sync_wait(read_one(line)) == std::error_code{} && io.creation_attempts == 2)
+            detail::fatal("it has", "none");
         },
         "it has");
     line.send();
     CHECK(sync_wait(read_one(line)) == std::error_code{});
-    CHECK(io.asked == 1);
+    CHECK(io.creation_attempts == 1);
   }).join();
 }

@@ -1,4 +1,5 @@
 // A loop with a driver, tasks on it. Runtimes: runtime_driver_test.cpp; fibers: stackful/driver_fibers_test.cpp.
+#include <hocket/core/parker.hpp>
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/core/yield.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -223,6 +224,18 @@ TEST_CASE("what was collected for a wait that is over reaches nobody") {
   lp.run();
   CHECK(sync_wait(std::move(second)) == std::error_code{});
   CHECK(sync_wait(std::move(first)) == std::errc::operation_canceled);
+}
+
+TEST_CASE("a closed slot creates no driver: its error is errc::cancelled") {
+  readiness_drivers kind;
+  futex_parker parker;
+  detail::inbox sleeper(parker);
+  detail::driver_slot slot({steady_clock(), true}, "the owner", nullptr);
+  slot.close();
+  const auto [found, error] = slot.get(kind, sleeper);
+  CHECK(found == nullptr);
+  CHECK(error == errc::cancelled);
+  CHECK(kind.creation_attempts == 0);
 }
 
 TEST_CASE("a host that watches its guest's parker sees I/O and posts") {

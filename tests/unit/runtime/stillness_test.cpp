@@ -30,7 +30,7 @@ task<> join(join_handle<void>& other) { [[maybe_unused]] auto joined = co_await 
 std::string still(int many) {
   return std::string("nothing here will wake them: ")
       .append(std::to_string(many))
-      .append(" wait for one another, or for somebody outside\n");
+      .append(" wait for one another, or for a thread outside\n");
 }
 
 // Collects what is noticed.

@@ -134,7 +134,7 @@ TEST_CASE("on copied stacks, which are images while their fibers wait") {
   check_survivors(fibers({.stack_size = 32768, .stack = stack_kind::copied}));
 }
 
-TEST_CASE("without what hocket tells, everything is lost: the control") {
+TEST_CASE("without the roots that hocket reports, everything is lost: the control") {
   scene in;
   std::vector<join_handle<>> all;
   GC_disable();

@@ -23,8 +23,7 @@ using namespace hocket;
 namespace {
 
 struct node {
-  node* left;
-  node* right;
+  node* children[2];
   std::size_t canary;
   std::uintptr_t rest[3];
 };
@@ -35,8 +34,8 @@ node* tree(int depth, std::size_t canary) {
   auto* const created = static_cast<node*>(GC_MALLOC(sizeof(node)));
   created->canary = canary;
   if (depth == 0) return created;
-  created->left = tree(depth - 1, canary);
-  created->right = tree(depth - 1, canary);
+  created->children[0] = tree(depth - 1, canary);
+  created->children[1] = tree(depth - 1, canary);
   return created;
 }
 std::size_t count(const node* at, std::size_t canary) {
@@ -45,7 +44,7 @@ std::size_t count(const node* at, std::size_t canary) {
     ++broken;
     return 0;
   }
-  return 1 + count(at->left, canary) + count(at->right, canary);
+  return 1 + count(at->children[0], canary) + count(at->children[1], canary);
 }
 std::atomic<std::size_t> steps{0};
 

@@ -5,7 +5,7 @@
 #include <caller.hpp>
 #include <filesystem>
 #include <optional>
-#include <servers/told.hpp>
+#include <servers/server.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -38,19 +38,19 @@ void expect_equal_output(int count, Session session) {
   std::vector<std::string> hooked(static_cast<std::size_t>(count));
   const std::size_t deepest = high_water_of([&] {
     loop lp;
-    std::vector<join_handle<>> all;
-    for (std::string& one : hooked) all.push_back(spawn(lp, hook::hooked([&] { one = session(); })));
+    std::vector<join_handle<>> fibers;
+    for (std::string& output : hooked) fibers.push_back(spawn(lp, hook::hooked([&] { output = session(); })));
     lp.run();
-    for (auto& one : all) sync_wait(one);
+    for (auto& fiber : fibers) sync_wait(fiber);
   });
-  for (const std::string& one : hooked) CHECK(one == plain);
+  for (const std::string& output : hooked) CHECK(output == plain);
   MESSAGE(deepest, " bytes of stack");
   if (hocket::detail::sanitizer == hocket::detail::sanitizer_kind::plain) CHECK(deepest <= 24 * 1024);
 }
 
 inline std::size_t open_descriptors() {
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
   return count;
 }
 
@@ -60,8 +60,8 @@ class call_counter {
   // Calls f() at hooked call number `at`, counted from 1.
   template <class F>
   call_counter(int at, F& f) noexcept : at_(at), f_(&f), call_([](void* with) { (*static_cast<F*>(with))(); }) {
-    here = this;
-    hook::at_each_call = [] { here->count(); };
+    current_ = this;
+    hook::at_each_call = [] { current_->count(); };
   }
   call_counter(const call_counter&) = delete;
   call_counter& operator=(const call_counter&) = delete;
@@ -72,7 +72,7 @@ class call_counter {
   void count() {
     if (++calls_ == at_) call_(f_);
   }
-  static inline call_counter* here = nullptr;
+  static inline call_counter* current_ = nullptr;
   const int at_;
   void* const f_;
   void (*const call_)(void*);

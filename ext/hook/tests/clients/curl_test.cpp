@@ -25,8 +25,8 @@ std::string get(const server& web, const std::string& path, const char* trusted)
   curl_easy_setopt(own.get(), CURLOPT_WRITEFUNCTION, &append);
   curl_easy_setopt(own.get(), CURLOPT_WRITEDATA, &body);
   curl_easy_setopt(own.get(), CURLOPT_NOSIGNAL, 1L);
-  const CURLcode how = curl_easy_perform(own.get());
-  return how == CURLE_OK ? body : std::string("error: ") + curl_easy_strerror(how);
+  const CURLcode status = curl_easy_perform(own.get());
+  return status == CURLE_OK ? body : std::string("error: ") + curl_easy_strerror(status);
 }
 
 }  // namespace
@@ -47,9 +47,9 @@ TEST_CASE("libcurl: handshakes that fail spoil none beside them") {
   loop lp;
   for (int i = 0; i < 60; ++i)
     spawn(lp, {.stack_size = 64 * 1024}, hook::hooked([&, i] {
-            const std::string got =
+            const std::string answer =
                 get(web, "/wait?5", i % 2 == 0 ? trusted.text() : "/etc/ssl/certs/ca-certificates.crt");
-            (i % 2 == 0 ? served : failed) += i % 2 == 0 ? got == "hello\n" : got.starts_with("error: SSL");
+            (i % 2 == 0 ? served : failed) += i % 2 == 0 ? answer == "hello\n" : answer.starts_with("error: SSL");
           }));
   lp.run();
   CHECK(served == 30);

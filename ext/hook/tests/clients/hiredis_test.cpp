@@ -23,11 +23,12 @@ answer command(const connection& db, const char* format, Args... args) {
   return {{redisCommand(db.get(), format, args...), &freeReplyObject}};
 }
 
-std::string words_of(const answer& got) {
-  if (!got) return "no answer";
-  if (got->str) return std::string(got->str, got->len);
-  std::string words = std::to_string(got->integer);
-  for (std::size_t i = 0; i < got->elements; ++i) words.append(" ").append(got->element[i]->str, got->element[i]->len);
+std::string words_of(const answer& reply) {
+  if (!reply) return "no answer";
+  if (reply->str) return std::string(reply->str, reply->len);
+  std::string words = std::to_string(reply->integer);
+  for (std::size_t i = 0; i < reply->elements; ++i)
+    words.append(" ").append(reply->element[i]->str, reply->element[i]->len);
   return words;
 }
 
@@ -43,33 +44,33 @@ TEST_CASE("hiredis: 200 sessions at once give what one on a thread gives") {
     all += words_of(command(own, "GET key"));
     for (int i = 0; i < 50; ++i) redisAppendCommand(own.get(), "ECHO %d", i);
     for (int i = 0; i < 50; ++i) {
-      void* got = nullptr;
-      CHECK(redisGetReply(own.get(), &got) == REDIS_OK);
-      all += words_of({{got, &freeReplyObject}});
+      void* reply = nullptr;
+      CHECK(redisGetReply(own.get(), &reply) == REDIS_OK);
+      all += words_of({{reply, &freeReplyObject}});
     }
     return all + words_of(command(own, "NONSENSE"));
   });
 }
 
-TEST_CASE("hiredis: what waits for a list lets the one who fills it, on the same thread, go on") {
+TEST_CASE("hiredis: fibers that wait for a list let the fiber that fills it run on the same thread") {
   const server db("HOCKET_REDIS");
   if (!db) return;
-  std::vector<std::string> got(100);
+  std::vector<std::string> popped(100);
   loop lp;
   std::size_t begun = 0;
-  for (std::string& one : got)
+  for (std::string& words : popped)
     spawn(lp, hook::hooked([&] {
             const connection own = connect(db);
             ++begun;
-            one = words_of(command(own, "BLPOP list 60"));
+            words = words_of(command(own, "BLPOP list 60"));
           }));
   spawn(lp, hook::hooked([&] {
           const connection own = connect(db);
-          while (begun != got.size()) await(yield());
-          for (std::size_t i = 0; i < got.size(); ++i) command(own, "RPUSH list item");
+          while (begun != popped.size()) await(yield());
+          for (std::size_t i = 0; i < popped.size(); ++i) command(own, "RPUSH list item");
         }));
   lp.run();
-  for (const std::string& one : got) CHECK(one == "0 list item");
+  for (const std::string& words : popped) CHECK(words == "0 list item");
 }
 
 TEST_CASE("hiredis: a time limit of its own ends a wait") {

@@ -15,12 +15,12 @@ connection connect(const server& db) { return {PQconnectdb(db.text()), &PQfinish
 rows query(const connection& db, const char* text) { return {PQexec(db.get(), text), &PQclear}; }
 
 // Each value of a result, or the error.
-std::string words_of(const connection& db, const rows& got) {
-  if (PQresultStatus(got.get()) != PGRES_TUPLES_OK) return PQerrorMessage(db.get());
+std::string words_of(const connection& db, const rows& result) {
+  if (PQresultStatus(result.get()) != PGRES_TUPLES_OK) return PQerrorMessage(db.get());
   std::string words;
-  for (int row = 0; row < PQntuples(got.get()); ++row)
-    for (int column = 0; column < PQnfields(got.get()); ++column)
-      words.append(PQgetvalue(got.get(), row, column)).append(row % 8 == 7 ? "\n" : " ");
+  for (int row = 0; row < PQntuples(result.get()); ++row)
+    for (int column = 0; column < PQnfields(result.get()); ++column)
+      words.append(PQgetvalue(result.get(), row, column)).append(row % 8 == 7 ? "\n" : " ");
   return words;
 }
 
@@ -38,10 +38,10 @@ TEST_CASE("libpq: 200 sessions at once give what one on a thread gives") {
   });
 }
 
-TEST_CASE("libpq: a query that waits for a lock lets its holder, on the same thread, go on") {
+TEST_CASE("libpq: a query that waits for a lock lets the holder of the lock run on the same thread") {
   const server db("HOCKET_POSTGRES");
   if (!db) return;
-  int got = 0;
+  int acquired = 0;
   loop lp;
   auto holds = spawn(lp, hook::hooked([&] {
                        const connection own = connect(db);
@@ -51,17 +51,17 @@ TEST_CASE("libpq: a query that waits for a lock lets its holder, on the same thr
                          others.push_back(spawn(lp, hook::hooked([&] {
                                                   const connection mine = connect(db);
                                                   query(mine, "select pg_advisory_lock(1)");
-                                                  ++got;
+                                                  ++acquired;
                                                 })));
                        const auto waiting =
                            "select count(*) = 20 from pg_locks where locktype = 'advisory' and not granted";
                        while (words_of(own, query(own, waiting)) != "t ") {
                        }
-                       CHECK(got == 0);
+                       CHECK(acquired == 0);
                        query(own, "select pg_advisory_unlock(1)");
                      }));
   lp.run();
-  CHECK(got == 20);
+  CHECK(acquired == 20);
 }
 
 // FAULTS: a session that ends in the middle leaks nothing.
@@ -79,26 +79,26 @@ TEST_CASE("libpq: a cancel, a deadline and a kill at each call of a session") {
   end_everywhere(session, 10);
 }
 
-TEST_CASE("libpq: a server that goes away in a transaction is an error") {
+TEST_CASE("libpq: a server that disconnects in a transaction is an error") {
   const server db("HOCKET_POSTGRES");
   if (!db) return;
   in_fiber([&] {
     const connection own = connect(db), other = connect(db);
     query(own, "begin");
-    const std::string who = std::to_string(PQbackendPID(own.get()));
+    const std::string pid = std::to_string(PQbackendPID(own.get()));
     auto sleeps = spawn(hook::hooked([&] {
       CHECK(words_of(own, query(own, "select pg_sleep(60)")).find("terminating connection") != std::string::npos);
       CHECK(PQstatus(own.get()) == CONNECTION_BAD);
     }));
-    const std::string waiting = "select wait_event = 'PgSleep' from pg_stat_activity where pid = " + who;
+    const std::string waiting = "select wait_event = 'PgSleep' from pg_stat_activity where pid = " + pid;
     while (words_of(other, query(other, waiting.c_str())) != "t ") {
     }
-    query(other, ("select pg_terminate_backend(" + who + ")").c_str());
+    query(other, ("select pg_terminate_backend(" + pid + ")").c_str());
     await(sleeps);
   });
 }
 
-TEST_CASE("libpq: a server that is not there is an error") {
+TEST_CASE("libpq: an unreachable server is an error") {
   in_fiber([] {
     const connection none{PQconnectdb("host=127.0.0.1 port=1 user=nobody connect_timeout=2"), &PQfinish};
     CHECK(PQstatus(none.get()) == CONNECTION_BAD);

@@ -22,10 +22,10 @@ connection connect(const server& db) {
 std::string query(const connection& db, const char* text) {
   if (!db) return "no connection";
   if (mysql_query(db.get(), text) != 0) return mysql_error(db.get());
-  const std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> got{mysql_store_result(db.get()), &mysql_free_result};
+  const std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> rows{mysql_store_result(db.get()), &mysql_free_result};
   std::string words;
-  while (MYSQL_ROW row = got ? mysql_fetch_row(got.get()) : nullptr)
-    for (unsigned i = 0; i < mysql_num_fields(got.get()); ++i) words.append(row[i] ? row[i] : "null").append(" ");
+  while (MYSQL_ROW row = rows ? mysql_fetch_row(rows.get()) : nullptr)
+    for (unsigned i = 0; i < mysql_num_fields(rows.get()); ++i) words.append(row[i] ? row[i] : "null").append(" ");
   return words;
 }
 
@@ -42,10 +42,10 @@ TEST_CASE("libmariadb: 200 sessions at once give what one on a thread gives") {
   });
 }
 
-TEST_CASE("libmariadb: a query that waits for a lock lets its holder, on the same thread, go on") {
+TEST_CASE("libmariadb: a query that waits for a lock lets the holder of the lock run on the same thread") {
   const server db("HOCKET_MARIADB");
   if (!db) return;
-  int got = 0;
+  int acquired = 0;
   loop lp;
   spawn(lp, hook::hooked([&] {
           const connection own = connect(db);
@@ -53,16 +53,16 @@ TEST_CASE("libmariadb: a query that waits for a lock lets its holder, on the sam
           for (int i = 0; i < 20; ++i)
             spawn(lp, hook::hooked([&] {
                     const connection mine = connect(db);
-                    got += query(mine, "select get_lock('one', 60)") == "1 ";
+                    acquired += query(mine, "select get_lock('one', 60)") == "1 ";
                   }));
           const auto waiting = "select count(*) from information_schema.processlist where state = 'User lock'";
           while (query(own, waiting) != "20 ") {
           }
-          CHECK(got == 0);
+          CHECK(acquired == 0);
           query(own, "select release_lock('one')");
         }));
   lp.run();
-  CHECK(got == 20);
+  CHECK(acquired == 20);
 }
 
 TEST_CASE("libmariadb: a cancel, a deadline and a kill at each call of a session") {

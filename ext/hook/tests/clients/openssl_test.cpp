@@ -12,10 +12,10 @@ namespace {
 using tls = std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)>;
 
 tls trusting(const char* file) {
-  tls made{SSL_CTX_new(TLS_client_method()), &SSL_CTX_free};
-  SSL_CTX_set_verify(made.get(), SSL_VERIFY_PEER, nullptr);
-  if (file) CHECK(SSL_CTX_load_verify_locations(made.get(), file, nullptr) == 1);
-  return made;
+  tls context{SSL_CTX_new(TLS_client_method()), &SSL_CTX_free};
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  if (file) CHECK(SSL_CTX_load_verify_locations(context.get(), file, nullptr) == 1);
+  return context;
 }
 
 // The last line of the server's answer, or the first error of the handshake.
@@ -32,9 +32,9 @@ std::string ask(const tls& context, const server& web) {
   std::string answer;
   std::array<char, 256> some;
   while (!answer.ends_with("hello\n")) {
-    const int got = BIO_read(own.get(), some.data(), static_cast<int>(some.size()));
-    if (got <= 0) break;
-    answer.append(some.data(), static_cast<std::size_t>(got));
+    const int bytes_read = BIO_read(own.get(), some.data(), static_cast<int>(some.size()));
+    if (bytes_read <= 0) break;
+    answer.append(some.data(), static_cast<std::size_t>(bytes_read));
   }
   return answer.substr(answer.size() < 6 ? 0 : answer.size() - 6);
 }

@@ -67,16 +67,16 @@ TEST_CASE("SQLite on the pool: fibers and tasks write to one file, and the loop 
 TEST_CASE("SQLite in hooked fibers, one at a time, gives what it gives on a thread") {
   const hocket_test::temporary_folder folder;
   const std::string name = folder / "file.db";
-  std::string got;
+  std::string output;
   const auto session = [&] {
     const database db = open_file(name);
     return run(
         db, "create table if not exists t(a); insert into t values(7); select count(*), sum(a) from t; delete from t");
   };
   const std::string plain = session();
-  in_fiber([&] { got = session(); }, {.stack_size = 64 * 1024});
+  in_fiber([&] { output = session(); }, {.stack_size = 64 * 1024});
   CHECK(plain == "1 7 ");
-  CHECK(got == plain);
+  CHECK(output == plain);
 }
 
 TEST_CASE("SQLite in hooked fibers that own its mutexes: they share one connection") {

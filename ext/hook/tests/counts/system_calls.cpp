@@ -51,11 +51,11 @@ void receive_all(const connection& from) {
 // All bytes arrive before the first receive.
 void receive_ready() {
   const connection all[connections];
-  for (const connection& one : all) one.send(rounds);
+  for (const connection& pair : all) pair.send(rounds);
   hocket::loop lp;
   hocket::spawn(lp, hocket::hook::hooked([&] {
                   mark();
-                  for (const connection& one : all) receive_all(one);
+                  for (const connection& pair : all) receive_all(pair);
                   mark();
                 }));
   lp.run();
@@ -66,12 +66,12 @@ void receive_ready() {
 void receive_waiting() {
   const connection all[connections];
   hocket::loop lp;
-  for (const connection& one : all) hocket::spawn(lp, hocket::hook::hooked([&] { receive_all(one); }));
+  for (const connection& pair : all) hocket::spawn(lp, hocket::hook::hooked([&] { receive_all(pair); }));
   hocket::spawn(lp, [&] {
     mark();
     for (unsigned i = 1; i <= rounds; ++i) {
       while (waits_so_far() != std::uint64_t{connections} * i) hocket::await(hocket::yield());
-      for (const connection& one : all) one.send(1);
+      for (const connection& pair : all) pair.send(1);
     }
     mark();
   });
@@ -80,7 +80,7 @@ void receive_waiting() {
 
 // --- the tracer
 
-bool go_on(pid_t traced) {
+bool run_to_next_stop(pid_t traced) {
   int status = 0;
   if (::ptrace(PTRACE_SYSCALL, traced, nullptr, nullptr) != 0 || ::waitpid(traced, &status, 0) != traced)
     give_up("ptrace");
@@ -89,19 +89,19 @@ bool go_on(pid_t traced) {
 }
 
 // Counts the calls between the two marks, except sends.
-double calls_for_each(const char* program, const char* what) {
+double calls_for_each(const char* program, const char* mode) {
   const pid_t traced = ::fork();
   if (traced < 0) give_up("fork");
   if (traced == 0) {
     if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) give_up("ptrace");
-    ::execl(program, program, what, nullptr);
+    ::execl(program, program, mode, nullptr);
     give_up("execl");
   }
   int status = 0;
   if (::waitpid(traced, &status, 0) != traced || !WIFSTOPPED(status)) give_up("waitpid");
   if (::ptrace(PTRACE_SETOPTIONS, traced, nullptr, PTRACE_O_TRACESYSGOOD) != 0) give_up("PTRACE_SETOPTIONS");
   int marks = 0, calls = 0;
-  while (go_on(traced)) {
+  while (run_to_next_stop(traced)) {
     __ptrace_syscall_info call{};
     if (::ptrace(PTRACE_GET_SYSCALL_INFO, traced, sizeof call, &call) <= 0) give_up("PTRACE_GET_SYSCALL_INFO");
     if (call.op != PTRACE_SYSCALL_INFO_ENTRY) continue;

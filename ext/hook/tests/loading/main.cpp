@@ -29,10 +29,10 @@ int try_library(const char* file, int mode) {
 
 int main(int count, char** words) {
   if (count != 2 || early_library() != 7) return 20;
-  int how = 0;
+  int failed_step = 0;
   loop lp;
-  spawn(lp, hook::hooked([&] { how = try_library(words[1], RTLD_NOW | RTLD_LOCAL); }));
+  spawn(lp, hook::hooked([&] { failed_step = try_library(words[1], RTLD_NOW | RTLD_LOCAL); }));
   lp.run();
-  if (how != 0) std::printf("step %d failed\n", how);
-  return how;
+  if (failed_step != 0) std::printf("step %d failed\n", failed_step);
+  return failed_step;
 }

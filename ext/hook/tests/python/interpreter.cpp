@@ -53,8 +53,8 @@ interpreter::interpreter() {
 
 std::string call(const char* name, int number) {
   const thread_state own;
-  const reference got{PyObject_CallFunction(interpreter::of_process().function(name), "i", number)};
-  return got ? text_of(got.get()) : take_exception();
+  const reference result{PyObject_CallFunction(interpreter::of_process().function(name), "i", number)};
+  return result ? text_of(result.get()) : take_exception();
 }
 
 }  // namespace python_tests

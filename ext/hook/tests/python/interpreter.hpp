@@ -18,8 +18,8 @@ using reference = std::unique_ptr<PyObject, release>;
 class interpreter {
  public:
   static const interpreter& of_process() {
-    static const interpreter one;
-    return one;
+    static const interpreter instance;
+    return instance;
   }
   PyInterpreterState* state() const { return state_; }
   // A function of the scripts. Null: a module that they import is not installed.

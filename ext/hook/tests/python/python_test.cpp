@@ -39,17 +39,17 @@ long long milliseconds_of(F f) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void call_on_threads(const char* name, answers& told) {
+void call_on_threads(const char* name, answers& results) {
   std::vector<std::jthread> all;
-  for (std::size_t i = 0; i < told.size(); ++i)
-    all.emplace_back([&told, name, i] { told[i] = call(name, static_cast<int>(i)); });
+  for (std::size_t i = 0; i < results.size(); ++i)
+    all.emplace_back([&results, name, i] { results[i] = call(name, static_cast<int>(i)); });
 }
 
-void call_in_fibers(const char* name, answers& told) {
+void call_in_fibers(const char* name, answers& results) {
   loop lp;
-  for (std::size_t i = 0; i < told.size(); ++i)
+  for (std::size_t i = 0; i < results.size(); ++i)
     spawn(lp, {.stack_size = stack_size},
-          hooked_python([&told, name, i] { told[i] = call(name, static_cast<int>(i)); }));
+          hooked_python([&results, name, i] { results[i] = call(name, static_cast<int>(i)); }));
   lp.run();
 }
 
@@ -83,32 +83,32 @@ class held_calls {
 };
 
 std::string call_in_fiber(const char* name, int number) {
-  std::string told;
-  in_fiber([&] { told = call(name, number); }, {.stack_size = stack_size});
-  return told;
+  std::string result;
+  in_fiber([&] { result = call(name, number); }, {.stack_size = stack_size});
+  return result;
 }
 
 // Ends a fiber that waits in psycopg2, while other fibers wait, too.
 template <class End>
-void end_one_that_waits(int number, End end_it) {
+void end_waiting_fiber(int number, End end_it) {
   const std::size_t others = 10;
-  answers told(others);
+  answers results(others);
   std::string ended, watched;
   loop lp;
-  auto one = spawn(lp, {.stack_size = stack_size}, hooked_python([&] { ended = call("wait_for_minute", number); }));
+  auto fiber = spawn(lp, {.stack_size = stack_size}, hooked_python([&] { ended = call("wait_for_minute", number); }));
   spawn(lp, {.stack_size = stack_size}, hooked_python([&] {
           watched = call("until_waits", number);
           for (std::size_t i = 0; i < others; ++i)
             spawn(lp, {.stack_size = stack_size},
-                  hooked_python([&told, i] { told[i] = call("wait", static_cast<int>(i)); }));
-          end_it(one);
+                  hooked_python([&results, i] { results[i] = call("wait", static_cast<int>(i)); }));
+          end_it(fiber);
         }));
   lp.run();
   CHECK(watched == "None");
   INFO(ended);
   CHECK(ended.starts_with("OperationalError: "));
   CHECK(ended.find("Software caused connection abort") != std::string::npos);
-  for (std::size_t i = 0; i < others; ++i) CHECK(told[i] == "(" + std::to_string(i) + ",)");
+  for (std::size_t i = 0; i < others; ++i) CHECK(results[i] == "(" + std::to_string(i) + ",)");
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ TEST_CASE("python: psycopg2 in fibers gives what it gives on threads") {
   const server db("HOCKET_POSTGRES");
   if (!db || !can_run()) return;
   expect_equal_answers("wait");
-  for (const std::string& one : expect_equal_answers("select")) CHECK(one.size() > 160'000);
+  for (const std::string& row : expect_equal_answers("select")) CHECK(row.size() > 160'000);
 }
 
 TEST_CASE("python: requests in fibers gives what it gives on threads") {
@@ -135,16 +135,16 @@ TEST_CASE("python: a fiber keeps its locals, its context and the exception that 
 TEST_CASE("python: an exception ends its own fiber alone") {
   const server db("HOCKET_POSTGRES");
   if (!db || !can_run()) return;
-  const answers told = expect_equal_answers("fail_if_odd");
-  CHECK(told[6] == "(6,)");
-  CHECK(told[7] == "ValueError: (7,)");
+  const answers results = expect_equal_answers("fail_if_odd");
+  CHECK(results[6] == "(6,)");
+  CHECK(results[7] == "ValueError: (7,)");
 }
 
 TEST_CASE("python: a cancel and a kill are an exception of the fiber that waits in psycopg2") {
   const server db("HOCKET_POSTGRES");
   if (!db || !can_run()) return;
-  end_one_that_waits(1, [](const join_handle<>& one) { one.cancel(); });
-  end_one_that_waits(2, [](const join_handle<>& one) { one.kill(); });
+  end_waiting_fiber(1, [](const join_handle<>& fiber) { fiber.cancel(); });
+  end_waiting_fiber(2, [](const join_handle<>& fiber) { fiber.kill(); });
 }
 
 TEST_CASE("python: a cancel, a deadline and a kill at each call of psycopg2") {
@@ -190,9 +190,9 @@ TEST_CASE("python: a call that waits with the GIL held blocks the thread, and ot
 TEST_CASE("python: a callback that does not wait works, in the thread state of the thread") {
   const server db("HOCKET_POSTGRES");
   if (!db || !can_run()) return;
-  answers told(20);
-  call_in_fibers("call_back", told);
-  for (const std::string& one : told) CHECK(one == "(True, {'another state'})");
+  answers results(20);
+  call_in_fibers("call_back", results);
+  for (const std::string& result : results) CHECK(result == "(True, {'another state'})");
 }
 
 // Python does not know the size of the stack.

@@ -31,13 +31,13 @@ def select(number):
 
 
 def fetch(number):
-    web, told = f"https://localhost:{os.environ['HOCKET_HTTPS']}", []
+    web, results = f"https://localhost:{os.environ['HOCKET_HTTPS']}", []
     with requests.Session() as session:
         session.trust_env, session.verify = False, os.environ["HOCKET_HTTPS_CA"]
         for path in ("/wait?2", f"/bytes?{100000 + number}"):
             answer = session.get(web + path)
-            told += [answer.status_code, len(answer.text)]
-    return told
+            results += [answer.status_code, len(answer.text)]
+    return results
 
 
 def keep_own(number):
@@ -81,9 +81,9 @@ def call_back(number):
     values = kind(*((i * 7 + number) % 20 for i in range(20)))
 
     @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))
-    def compare(one, other):
+    def compare(first, second):
         states.add(getattr(local, "number", "another state"))
-        return one[0] - other[0]
+        return first[0] - second[0]
     wait(number)
     ctypes.CDLL(None).qsort(values, len(values), ctypes.sizeof(ctypes.c_int), compare)
     return list(values) == list(range(20)), states
