@@ -2,6 +2,7 @@
 #include "http/active_connection.hpp"
 
 #include <hocket/core/frame_memory.hpp>
+#include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
 
@@ -57,6 +58,7 @@ active_connection::step active_connection::advance() {
     if (out_.out().size() >= max_output) return step::flush;
     if (requests_ == max_requests) {
       requests_ = 0;
+      hocket::detail::spend_turn(max_requests - 1);
       return step::pause;
     }
     const request_head::outcome outcome = head_->parse(in_.unread(), limits);

@@ -63,30 +63,29 @@ void connection_job::proceed(std::uint32_t reasons) noexcept {
 
 void connection_job::serve(std::uint32_t reasons) {
   for (int round = 0; round < max_rounds; ++round) {
-    if (!active_ && !read_requests(reasons)) return;
-    if (!active_) continue;
-    const progress reached = answer();
+    progress reached = active_ ? progress::paused : read_requests(reasons);
+    if (reached == progress::paused) reached = answer();
     if (reached == progress::over) return;
     if (reached == progress::paused) break;
   }
   notify(job_reason::requested);
 }
 
-// False: the run ends. True without an active connection: bytes have arrived meanwhile.
-bool connection_job::read_requests(std::uint32_t reasons) {
+// Idle: bytes have arrived since the read.
+connection_job::progress connection_job::read_requests(std::uint32_t reasons) {
   auto read = peer.read_idle().unwrap();
-  if (!read.try_now()) return !wait_for_request(reasons);
+  if (!read.try_now()) return wait_for_request(reasons) ? progress::over : progress::idle;
   result<borrowed_bytes> bytes = read.take();
   // A peer that is silent, or resets the connection, is no failure.
   if (!bytes || bytes->empty()) {
     end();
-    return false;
+    return progress::over;
   }
   if (stage_ == stage::silent) end_phase();
   stage_ = stage::served;
   auto& part = static_cast<server_part&>(server());
   active_ = std::make_unique<active_connection>(part.home(), *this, std::move(*bytes), proxied());
-  return true;
+  return progress::paused;
 }
 
 // True: the run ends. False: bytes have arrived.

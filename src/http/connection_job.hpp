@@ -37,9 +37,8 @@
 //
 // # Hazards
 //
-// If a client sends requests faster than they are answered, then a run would not end, and other connections would
-// wait. Prevented: after max_rounds reads, and after each pause of active_connection::advance(), the job posts itself
-// again.
+// If a client sends requests faster than they are answered, then a run would not end, and others would wait.
+// Prevented: after max_rounds reads, and after each pause of active_connection::advance(), the job posts itself again.
 //
 // If the coroutine is killed, or is never begun for lack of memory, then the job would wait for its return. Prevented:
 // `loan`, a member of the callable, gives back in its destructor.
@@ -67,7 +66,7 @@ class connection_job : public hocket::detail::job_connection {
   // Accepted; no byte has arrived, and the phase has begun; bytes have arrived.
   enum class stage : std::uint8_t { accepted, silent, served };
   enum class watch_state : std::uint8_t { none, half_closed, peer_ended, releasing, released };
-  // The next run answers further requests; all that have arrived are answered; the connection is lent, or ends.
+  // Requests are still to be answered; all that have arrived are answered; the connection is lent, ends, or waits.
   enum class progress : std::uint8_t { paused, idle, over };
   // Reads in one run.
   static constexpr int max_rounds = 2;
@@ -78,8 +77,8 @@ class connection_job : public hocket::detail::job_connection {
   void proceed(std::uint32_t reasons) noexcept override;
   void serve(std::uint32_t reasons);
   bool wait_for_request(std::uint32_t reasons) noexcept;
+  progress read_requests(std::uint32_t reasons);
   progress answer();
-  bool read_requests(std::uint32_t reasons);
   void lend_to_coroutine(step next);
   void attend(std::uint32_t reasons) noexcept;
   void release() noexcept;

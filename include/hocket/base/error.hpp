@@ -25,8 +25,7 @@ enum class errc {
   partial_write = 4,
   // The coroutine of the wait was cancelled. The joined coroutine, or the expected reply of a task_manager, was
   // cancelled or killed. The descriptor was closed during the wait. The loop, runtime, blocking_pool or task_manager
-  // has
-  // ended, or admits nothing more. Equals std::errc::operation_canceled.
+  // has ended, or admits nothing more. Equals std::errc::operation_canceled.
   cancelled = 5,
   // A deadline has passed: of the wait, of its coroutine, of the joined coroutine, or of an expected reply. Equals
   // std::errc::timed_out.

@@ -51,7 +51,8 @@ struct report {
 void print(const report& measured) {
   const outcome& out = measured.out;
   const auto requests = static_cast<double>(out.requests);
-  const double cpu_s = static_cast<double>(measured.cpu_ns) / 1e9, seconds = static_cast<double>(measured.took_ns) / 1e9;
+  const double cpu_s = static_cast<double>(measured.cpu_ns) / 1e9,
+               seconds = static_cast<double>(measured.took_ns) / 1e9;
   print("requests", static_cast<double>(measured.warm_requests) + requests);
   print("cpu", cpu_s / requests * 1e6);
   print("cpu_per_gb", cpu_s / static_cast<double>(out.bytes) * 1e9);
@@ -123,7 +124,7 @@ int main(int argc, char** argv) {
   const times periods{number(4) * 1'000'000, number(5) * 1'000'000};
   const auto server = static_cast<pid_t>(number(6));
   const report measured = does == kind::beside ? measure_beside(*all, periods, server, static_cast<unsigned>(number(7)))
-                                           : measure_period(*all, periods, server);
+                                               : measure_period(*all, periods, server);
   print_and_wait("measured");
   print(measured);
 }

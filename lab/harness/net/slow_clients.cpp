@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t step_ns = 100'000'000;  // between two bytes of a client
 constexpr int small_buffer = 4096;              // bytes, of a client's socket each way
-constexpr std::uint64_t full_after_ns = 300'000'000, longest_fill_ns = 8'000'000'000;
+constexpr std::uint64_t full_after_ns = 300'000'000, longest_fill_ns = 5'000'000'000;
 constexpr std::size_t connects_at_once = 16;
 constexpr std::string_view unended_head = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ";
 constexpr std::string_view long_body = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n";
@@ -54,7 +54,7 @@ bool receive_at_most(int fd, std::size_t size) {
 
 slow_clients::slow_clients(std::size_t count, unsigned port)
     : port_(port), all_(count), period_ns_(step_ns / (count ? count : 1)) {
-  for (std::size_t i = 0; i < count; ++i) all_[i].is_slow_in = static_cast<phase>(i % 4);
+  for (std::size_t i = 0; i < count; ++i) all_[i].slow_phase = static_cast<phase>(i % 4);
 }
 
 slow_clients::~slow_clients() {
@@ -70,8 +70,8 @@ void slow_clients::connect(client& client) {
   client.sent = 0;
   // On loopback the connection is there at once. If the listener's queue is full, the first bytes are sent too late,
   // and the server waits for the first one.
-  if (client.is_slow_in == phase::head) send_text(client.fd, unended_head);
-  if (client.is_slow_in == phase::body) send_text(client.fd, long_body);
+  if (client.slow_phase == phase::head) send_text(client.fd, unended_head);
+  if (client.slow_phase == phase::body) send_text(client.fd, long_body);
 }
 
 void slow_clients::connect_all() {
@@ -87,16 +87,18 @@ void slow_clients::fill_buffers() {
   for (std::uint64_t now = now_ns(), last = now, end = now + longest_fill_ns; now - last < full_after_ns && now < end;
        now = now_ns())
     for (client& client : all_)
-      if (client.is_slow_in == phase::answer && send_requests(client.fd, client.sent)) last = now;
+      if (client.slow_phase == phase::answer && send_requests(client.fd, client.sent)) last = now;
 }
 
-// Returns false if the server has closed the connection.
-bool slow_clients::is_open_after_step(client& client) {
-  switch (client.is_slow_in) {
+// Sends or receives the client's next bytes. Returns false if the server has closed the connection.
+bool slow_clients::step(client& client) {
+  switch (client.slow_phase) {
     case phase::first_byte: return receive_at_most(client.fd, 4096);
     case phase::head:
     case phase::body: return send_text(client.fd, "a") && receive_at_most(client.fd, 4096);
-    case phase::answer: return receive_at_most(client.fd, 1);
+    case phase::answer:
+      send_requests(client.fd, client.sent);
+      return receive_at_most(client.fd, 1);
   }
   return true;
 }
@@ -105,7 +107,7 @@ void slow_clients::advance(std::uint64_t now) {
   if (due_ns_ == 0) due_ns_ = now;
   for (; due_ns_ <= now; due_ns_ += period_ns_) {
     client& client = all_[next_++ % all_.size()];
-    if (is_open_after_step(client)) continue;
+    if (step(client)) continue;
     ++closed_;
     close(client.fd);
     connect(client);

@@ -29,13 +29,13 @@ class slow_clients {
   enum class phase { first_byte, head, body, answer };
   struct client {
     int fd = -1;
-    phase is_slow_in = phase::first_byte;
+    phase slow_phase = phase::first_byte;
     std::size_t sent = 0;  // bytes of the block of requests, if it is slow to read the answers
   };
 
   void connect(client& client);
   void fill_buffers();
-  bool is_open_after_step(client& client);
+  bool step(client& client);
 
   unsigned port_;
   std::vector<client> all_;

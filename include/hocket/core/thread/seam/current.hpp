@@ -46,7 +46,7 @@ struct executor_binding {
 
 struct thread_state {
   executor_binding binding;
-  std::size_t turn_left = 0;     // resumes that the executor's turn still allows
+  std::size_t turn_left = 0;     // resumes that the executor's turn still allows; 0 outside of a turn
   visible_pointer<context> ctx;  // of the running coroutine; null: the root context
   // The forked child that runs as a call (coro/detail/fork_group.hpp); null: there is none.
   const coroutine_header* forked_call = nullptr;
@@ -87,6 +87,12 @@ inline void set_current_slot(thread_slot slot, void* value) noexcept {
 template <thread_slot Slot>
 [[HOCKET_ALWAYS_INLINE]] inline void* in_current_slot() noexcept {
   return read_this_thread<offsetof(thread_state, slots) + static_cast<std::size_t>(Slot) * sizeof(void*)>();
+}
+
+// In a run that has done the work of `count` further runs: the executor's turn ends so much earlier.
+inline void spend_turn(std::size_t count) noexcept {
+  std::size_t& left = this_thread().turn_left;
+  left = left < count ? 0 : left - count;
 }
 
 // Whether objects are being destroyed because of a failure: an exception in flight, or a task that an error ended
