@@ -5,6 +5,7 @@ A cell names a subject. {"system": ..., "as": ...} is the subject of another pro
 {"none": ...} has the reason why a system has no figure.
 """
 import json
+import re
 
 from . import marked
 from .catalogue import LAB, read
@@ -55,7 +56,9 @@ def compile_text(results):
 
 def source_text(run):
     cores = f"{run.get('cores', 1)} core{'s' if run.get('cores', 1) != 1 else ''}"
-    return (f"Medians of `{run['command']}` on {run['date']}, on {cores}: {run['machine']['processor']}; {run['machine']['C++']}.")
+    # A list of systems is those of the table.
+    command = re.sub(r" --systems[ =]\S+", "", run["command"])
+    return (f"Medians of `{command}` on {run['date']}, on {cores}: {run['machine']['processor']}; {run['machine']['C++']}.")
 
 
 def table(run):

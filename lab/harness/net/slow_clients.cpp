@@ -96,9 +96,7 @@ bool slow_clients::step(client& client) {
     case phase::first_byte: return receive_at_most(client.fd, 4096);
     case phase::head:
     case phase::body: return send_text(client.fd, "a") && receive_at_most(client.fd, 4096);
-    case phase::answer:
-      send_requests(client.fd, client.sent);
-      return receive_at_most(client.fd, 1);
+    case phase::answer: send_requests(client.fd, client.sent); return receive_at_most(client.fd, 1);
   }
   return true;
 }

@@ -91,8 +91,8 @@ template <thread_slot Slot>
 
 // In a run that has done the work of `count` further runs: the executor's turn ends so much earlier.
 inline void spend_turn(std::size_t count) noexcept {
-  std::size_t& left = this_thread().turn_left;
-  left = left < count ? 0 : left - count;
+  std::size_t& remaining = this_thread().turn_left;
+  remaining = remaining < count ? 0 : remaining - count;
 }
 
 // Whether objects are being destroyed because of a failure: an exception in flight, or a task that an error ended
