@@ -2,6 +2,7 @@
 #include "unit/http/server/world.hpp"
 
 #include <hocket/core/yield.hpp>
+#include <hocket/runtime/runtime.hpp>
 
 using namespace hocket_test;
 
@@ -18,10 +19,12 @@ std::string repeat(std::string_view text, int times) {
 struct record {
   std::vector<std::string> paths;  // of requests, in the order of the calls of their handlers
   event is_busy;                   // 20 handlers were called
+  std::function<void()> on_call;   // called by each handler
 
   void add(const http::request& rq) {
     paths.emplace_back(rq.path());
     if (paths.size() == 20) is_busy.set();
+    if (on_call) on_call();
   }
 };
 
@@ -141,5 +144,87 @@ TEST_CASE("a client that sends requests without pause does not hold up others") 
       w.ask_beside_busy_client(get(first) + repeat(get(path), 4'000), seen.is_busy, get("/plain/other"));
       const auto found = std::find(seen.paths.begin(), seen.paths.end(), "/plain/other");
       CHECK(found - seen.paths.begin() <= 20 + 64 + 16);
+    }
+}
+
+TEST_CASE("a coroutine that is ready does not wait for a client that sends requests without pause") {
+  for (const bool has_workers : {false, true})
+    for (const char* path : {"/plain/1", "/task/1"}) {
+      CAPTURE(has_workers);
+      CAPTURE(path);
+      std::optional<loop> lp;
+      std::optional<runtime> rt;
+      if (has_workers) rt.emplace(runtime_options{.workers = 1});
+      else lp.emplace();
+      record seen;
+      std::size_t calls_before = 0;
+      auto count_calls = [&]() -> task<> {
+        calls_before = seen.paths.size();
+        co_return;
+      };
+      seen.on_call = [&] {
+        if (seen.paths.size() != 100) return;
+        if (has_workers) spawn(*rt, count_calls);
+        else spawn(*lp, count_calls);
+      };
+      memory_network net({.buffer_size = 1 << 20});
+      tcp::listener listener = net.listen("10.0.0.1:80").value();
+      http::server server = has_workers ? http::serve(*rt, std::move(listener), {}, routes(seen)).value()
+                                        : http::serve(*lp, std::move(listener), {}, routes(seen)).value();
+      auto ask = [&]() -> task<> {
+        tcp::stream peer = (co_await net.connect("10.0.0.1:80")).value();
+        const std::string requests =
+            repeat(get(path), 4'000) + "GET /plain/2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        static_cast<void>(co_await peer.write_all(requests));
+        static_cast<void>(co_await world::read_to_end(peer));
+        static_cast<void>(co_await server.graceful_shutdown({}));
+      };
+      if (has_workers) sync_wait(spawn(*rt, ask));
+      else lp->run_until(spawn(*lp, ask));
+      CHECK(calls_before >= 100);
+      CHECK(calls_before <= 100 + 64 + 16);
+    }
+}
+
+TEST_CASE("a shutdown during pipelined requests loses no answer that has begun, and leaves no connection") {
+  for (const bool drains : {true, false})
+    for (const char* path : {"/plain/1", "/task/1", "/yield/1"})
+      for (std::size_t calls = 1; calls <= 40; ++calls) {
+        CAPTURE(drains);
+        CAPTURE(path);
+        CAPTURE(calls);
+        record seen;
+        world w(routes(seen));
+        std::optional<join_handle<shutdown_report>> ending;
+        seen.on_call = [&] {
+          if (seen.paths.size() != calls) return;
+          ending.emplace(spawn(w.lp, [&w, drains]() -> task<shutdown_report> {
+            co_return co_await w.server->graceful_shutdown({.drain = drains ? 10s : 0s, .cancel = 1s, .kill = 1s});
+          }));
+        };
+        const std::vector<answer> answers = read_answers(w.ask(repeat(get(path), 100)));
+        w.lp.run_until(*ending);
+        const shutdown_report report = sync_wait(*ending);
+        for (const answer& each : answers) CHECK(each.is_complete);
+        CHECK(report.remaining == 0);
+        CHECK(w.server->connections() == 0);
+        if (!drains) continue;
+        CHECK(report.drained == 1);
+        REQUIRE(answers.size() == seen.paths.size());
+        CHECK(answers.back().field("connection") == "close");
+      }
+}
+
+TEST_CASE("answers that are ready reach a peer that has shut down writing, also if that cancels handlers") {
+  for (const bool is_cancelled : {false, true})
+    for (const char* path : {"/task/2", "/yield/2"}) {
+      CAPTURE(is_cancelled);
+      CAPTURE(path);
+      record seen;
+      http::serve_options options;
+      options.cancel_when_half_closed = is_cancelled;
+      world w(routes(seen), options);
+      const std::size_t count = read_answers(w.ask(get("/long") + get(path), {.half_closes = true})).size();
+      CHECK(count >= (is_cancelled ? 1 : 2));
     }
 }
