@@ -253,6 +253,8 @@ fn select_of_2_sockets(rt: &Runtime, _: &Load, k: usize) -> bool {
                     write_byte(&mut outputs[i % 2]).await;
                 }
             }
+            // The sockets stay open: the other task would read the end of the stream that has no byte.
+            made.lock().await[me] = Some((inputs, outputs));
             right
         }
     }) == k as u64
