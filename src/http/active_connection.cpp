@@ -54,6 +54,11 @@ active_connection::step active_connection::advance() {
   const head_limits limits = site_.limits_of_head();
   for (;;) {
     if (in_.unread().empty()) return step::idle;
+    if (out_.out().size() >= max_output) return step::flush;
+    if (requests_ == max_requests) {
+      requests_ = 0;
+      return step::pause;
+    }
     const request_head::outcome outcome = head_->parse(in_.unread(), limits);
     if (outcome == request_head::outcome::incomplete) return step::head;
     if (outcome == request_head::outcome::refused)
@@ -68,7 +73,6 @@ active_connection::step active_connection::advance() {
     put_short_answer(answer);
     end_request();
     if (closes_) return step::close;
-    if (out_.out().size() >= max_output) return step::flush;
   }
 }
 
@@ -82,6 +86,7 @@ active_connection::step active_connection::refuse_head(std::error_code error) {
 void active_connection::begin_request() {
   if (site_.options.access_log) begun_ = time_here();
   head_deadline_ = time_point::max();
+  ++requests_;
   request_.emplace(*this, head_.get());
   in_.consume(head_->size());
   route_ = site_.routes->find(*request_);

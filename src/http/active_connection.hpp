@@ -26,9 +26,14 @@
 // # Order of answers
 //
 // One request is served at a time, and its answer is complete in the output before the next head is parsed. So answers
-// leave in the order of the requests. The output is sent before each wait: for a head, for a body, before a handler
-// or a function of a body that may suspend, before a file is read, and if it has more than max_output bytes. Answers
-// that are ready together leave in one write.
+// leave in the order of the requests. The output is sent before each wait: for a head, for a body, before a function of
+// a body, before a file is read, and if it has more than max_output bytes. A handler that is a coroutine begins first;
+// if it has suspended, the output is sent. Answers that are ready together leave in one write.
+//
+// # Turns
+//
+// A client can send requests faster than they are answered. After max_requests of them the output is sent, and other
+// connections run: the job posts itself, the coroutine yields.
 //
 // # The end of a connection
 //
@@ -104,8 +109,8 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 class active_connection final : public request_origin {
  public:
   // What advance() has left to do: nothing, to read a head or a header of the PROXY protocol, a request that waits, to
-  // send the output and go on, to send the output and close.
-  enum class step : std::uint8_t { idle, head, proxy_header, exchange, flush, close };
+  // send the output and go on, to send the output and let others run, to send the output and close.
+  enum class step : std::uint8_t { idle, head, proxy_header, exchange, flush, pause, close };
   // How the coroutine ends: the connection is idle, or closed; the coroutine was cancelled, or killed.
   enum class fate : std::uint8_t { idle, closed, cancelled };
 
@@ -159,6 +164,8 @@ class active_connection final : public request_origin {
  private:
   // Bytes of ready answers, after which they are sent.
   static constexpr std::size_t max_output = std::size_t{64} * 1024;
+  // Requests of a turn.
+  static constexpr int max_requests = 16;
   // A longer body is sent from where it is, instead of being copied to the output.
   static constexpr std::size_t max_copied = std::size_t{16} * 1024;
 
@@ -218,6 +225,10 @@ class active_connection final : public request_origin {
   task<bool> drain();
   task<std::error_code> read_whole(output& whole, semaphore::permits& shares);
   task<bool> respond(std::optional<response>& answer);
+  bool can_begin_behind_answers() const noexcept;
+  task<bool> respond_behind_answers(std::optional<response>& answer);
+  task<> run_handler(std::optional<response>& answer);
+  task<result<void>> send_behind_handler(const std::optional<response>& answer);
   task<bool> send_answer(response& answer);
   task<bool> upgrade(response& answer);
   // The error that has ended the body early.
@@ -243,6 +254,7 @@ class active_connection final : public request_origin {
   time_point head_deadline_ = time_point::max();
   std::uint64_t answer_begin_ = 0;  // the position of the present answer
   std::uint64_t counted_out_ = 0;   // bytes that the site has counted
+  int requests_ = 0;                // of this turn
   bool closes_ = false;
   fate fate_ = fate::cancelled;
   std::exception_ptr error_;  // of the coroutine

@@ -63,21 +63,30 @@ void connection_job::proceed(std::uint32_t reasons) noexcept {
 
 void connection_job::serve(std::uint32_t reasons) {
   for (int round = 0; round < max_rounds; ++round) {
-    auto read = peer.read_idle().unwrap();
-    if (!read.try_now()) {
-      if (wait_for_request(reasons)) return;
-      continue;
-    }
-    result<borrowed_bytes> bytes = read.take();
-    // A peer that is silent, or resets the connection, is no failure.
-    if (!bytes || bytes->empty()) return end();
-    if (stage_ == stage::silent) end_phase();
-    stage_ = stage::served;
-    auto& part = static_cast<server_part&>(server());
-    active_ = std::make_unique<active_connection>(part.home(), *this, std::move(*bytes), proxied());
-    if (!answer()) return;
+    if (!active_ && !read_requests(reasons)) return;
+    if (!active_) continue;
+    const progress reached = answer();
+    if (reached == progress::over) return;
+    if (reached == progress::paused) break;
   }
   notify(job_reason::requested);
+}
+
+// False: the run ends. True without an active connection: bytes have arrived meanwhile.
+bool connection_job::read_requests(std::uint32_t reasons) {
+  auto read = peer.read_idle().unwrap();
+  if (!read.try_now()) return !wait_for_request(reasons);
+  result<borrowed_bytes> bytes = read.take();
+  // A peer that is silent, or resets the connection, is no failure.
+  if (!bytes || bytes->empty()) {
+    end();
+    return false;
+  }
+  if (stage_ == stage::silent) end_phase();
+  stage_ = stage::served;
+  auto& part = static_cast<server_part&>(server());
+  active_ = std::make_unique<active_connection>(part.home(), *this, std::move(*bytes), proxied());
+  return true;
 }
 
 // True: the run ends. False: bytes have arrived.
@@ -93,24 +102,24 @@ bool connection_job::wait_for_request(std::uint32_t reasons) noexcept {
   return wait_idle();
 }
 
-// False: the connection is lent, or ends.
-bool connection_job::answer() {
+connection_job::progress connection_job::answer() {
   for (;;) {
     const step next = active_->advance();
-    const bool can_send = next == step::idle || next == step::flush || next == step::close;
+    const bool can_send = next != step::head && next != step::proxy_header && next != step::exchange;
     const send_state sent = can_send ? active_->send_now() : send_state::blocked;
     if (sent == send_state::blocked) {
       lend_to_coroutine(next);
-      return false;
+      return progress::over;
     }
     if (sent == send_state::failed || next == step::close) {
       active_.reset();
       end();
-      return false;
+      return progress::over;
     }
+    if (next == step::pause) return progress::paused;
     if (next == step::idle) {
       active_.reset();
-      return true;
+      return progress::idle;
     }
   }
 }

@@ -5,7 +5,7 @@
 //   state      meaning                                              left by
 //   new        no byte has arrived; the phase limits::first_byte    a byte, the end of the phase
 //   idle       between two requests; this object alone              a byte
-//   active     requests have arrived; within a run of the job       the last answer is sent, or a step has to wait
+//   active     requests have arrived; the job serves them           the last answer is sent, or a step has to wait
 //   lent       a coroutine serves the requests                      the end of the coroutine: idle, or the end
 //
 // A new or idle connection also ends by its age (limits::idle), by an eviction, a drain or a stop of the server.
@@ -38,7 +38,8 @@
 // # Hazards
 //
 // If a client sends requests faster than they are answered, then a run would not end, and other connections would
-// wait. Prevented: after max_rounds reads, of 16 KB at most each, the job posts itself again.
+// wait. Prevented: after max_rounds reads, and after each pause of active_connection::advance(), the job posts itself
+// again.
 //
 // If the coroutine is killed, or is never begun for lack of memory, then the job would wait for its return. Prevented:
 // `loan`, a member of the callable, gives back in its destructor.
@@ -66,6 +67,8 @@ class connection_job : public hocket::detail::job_connection {
   // Accepted; no byte has arrived, and the phase has begun; bytes have arrived.
   enum class stage : std::uint8_t { accepted, silent, served };
   enum class watch_state : std::uint8_t { none, half_closed, peer_ended, releasing, released };
+  // The next run answers further requests; all that have arrived are answered; the connection is lent, or ends.
+  enum class progress : std::uint8_t { paused, idle, over };
   // Reads in one run.
   static constexpr int max_rounds = 2;
 
@@ -75,7 +78,8 @@ class connection_job : public hocket::detail::job_connection {
   void proceed(std::uint32_t reasons) noexcept override;
   void serve(std::uint32_t reasons);
   bool wait_for_request(std::uint32_t reasons) noexcept;
-  bool answer();
+  progress answer();
+  bool read_requests(std::uint32_t reasons);
   void lend_to_coroutine(step next);
   void attend(std::uint32_t reasons) noexcept;
   void release() noexcept;

@@ -3,6 +3,8 @@
 #include <hocket/core/context.hpp>
 #include <hocket/core/stop.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
+#include <hocket/core/yield.hpp>
+#include <hocket/coro/when_all.hpp>
 #include <hocket/http/body_writer.hpp>
 #include <hocket/http/detail/file_sender.hpp>
 #include <hocket/http/detail/proxy_protocol.hpp>
@@ -30,6 +32,10 @@ task<active_connection::fate> active_connection::run(step first) {
       case step::flush:
       case step::close:
         if (out_.send_now() != send_state::complete) lives = co_await send_output();
+        break;
+      case step::pause:
+        if (out_.send_now() != send_state::complete) lives = co_await send_output();
+        if (lives) lives = static_cast<bool>(co_await yield());
         break;
       case step::proxy_header: lives = co_await read_proxy_header(); break;
       case step::head: lives = co_await read_head(); break;
@@ -164,17 +170,46 @@ task<bool> active_connection::respond(std::optional<response>& answer) {
     answer.emplace(routes.respond_now(*request_));
     co_return true;
   }
-  // The handler may suspend: the answers that are ready leave first.
-  if (!out_.out().empty()) {
-    const result<void> sent = co_await out_.flush();
+  if (!out_.out().empty() && !can_begin_behind_answers()) {
+    const bool sent = co_await send_output();
     if (!sent) co_return false;
   }
-  {
+  if (out_.out().empty()) {
     const user_code awaited(awaits_user_);
     answer.emplace(co_await routes.respond(*request_));
+  } else {
+    const bool sent = co_await respond_behind_answers(answer);
+    if (!sent) co_return false;
   }
   // The answer to a peer that is gone is dropped, and so is the error of a handler that was cancelled.
   co_return !is_stopped() || (!is_abandoned() && answer->error() != std::errc::operation_canceled);
+}
+
+// Whether the handler may begin before the answers that are ready have left. A fiber always suspends its connection. A
+// handler that reads its body uses the output.
+bool active_connection::can_begin_behind_answers() const noexcept {
+  return body_.has_ended() && !(route_ && route_->runs_in_fiber());
+}
+
+// The answers that are ready leave with this one, unless the handler suspends. If they cannot be sent, the group
+// cancels the handler. Both children run on one thread (when_all.hpp).
+task<bool> active_connection::respond_behind_answers(std::optional<response>& answer) {
+  const user_code awaited(awaits_user_);
+  auto handler_and_output = when_all(run_handler(answer), send_behind_handler(answer));
+  const auto ended = co_await std::move(handler_and_output);
+  co_return ended.has_value();
+}
+
+task<> active_connection::run_handler(std::optional<response>& answer) {
+  task<response> running = site_.routes->respond(*request_);
+  answer.emplace(co_await std::move(running));
+}
+
+// Begins when the handler has ended or is suspended.
+task<result<void>> active_connection::send_behind_handler(const std::optional<response>& answer) {
+  result<void> sent;
+  if (!answer) sent = co_await out_.flush();
+  co_return sent;
 }
 
 // --- the answer

@@ -1,7 +1,5 @@
 #include "net/clients.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,46 +15,25 @@
 
 #include "net/marks.hpp"
 #include "net/server.hpp"
+#include "net/slow_clients.hpp"
+#include "net/sockets.hpp"
 
 namespace lab::net {
 
 namespace {
 
 constexpr std::string_view request = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-constexpr std::size_t sources = 16;                // addresses of the clients: each has all ports
 constexpr std::uint64_t lost_after = 100'000'000;  // ns
 constexpr std::size_t unaccepted = 256;            // connections; a listener would drop some of a larger number
 constexpr std::size_t kept_descriptors = 64;       // for other files than connections
 
+bool is_paced(kind does) { return does == kind::paced || does == kind::beside; }
+
 bool speaks_http(kind does) {
-  return does == kind::http || does == kind::churn || does == kind::idle || does == kind::paced;
+  return does == kind::http || does == kind::churn || does == kind::idle || is_paced(does);
 }
 
-sockaddr_in address(std::uint32_t host, unsigned port) {
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_port = htons(static_cast<unsigned short>(port));
-  at.sin_addr.s_addr = htonl(host);
-  return at;
-}
-
-// Bound to 127.0.0.1 and the next addresses in turn: no address runs out of ports.
-int socket_from(int type, std::size_t source) {
-  const int fd = checked(socket(AF_INET, type | SOCK_CLOEXEC, 0), "socket");
-  const int on = 1;
-  if ((type & SOCK_STREAM) != 0) checked(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "TCP_NODELAY");
-  checked(setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on), "IP_BIND_ADDRESS_NO_PORT");
-  const sockaddr_in from = address(INADDR_LOOPBACK + static_cast<std::uint32_t>(source % sources), 0);
-  checked(bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof from), "bind");
-  return fd;
-}
-
-void connect_to(int fd, unsigned port) {
-  const sockaddr_in to = address(INADDR_LOOPBACK, port);
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0 && errno != EINPROGRESS) fail("connect");
-}
-
-std::size_t requests_of_one_write(const load& load) { return load.does == kind::paced ? 1 : load.size; }
+std::size_t requests_of_one_write(const load& load) { return is_paced(load.does) ? 1 : load.size; }
 
 // The requested number, or the number that the limit of descriptors allows.
 std::size_t possible(std::size_t wanted) {
@@ -90,7 +67,7 @@ clients::clients(const load& load)
     return;
   }
   for (std::size_t i = 0; i < requests_of_one_write(load); ++i) payload_ += request;
-  if (!is_paced()) return;
+  if (!is_paced(load_.does)) return;
   period_ns_ = std::max<std::uint64_t>(1'000'000'000 / load.size, 1);
   prctl(PR_SET_TIMERSLACK, 1UL);  // or the kernel rounds each wait up by 50 us
 }
@@ -103,7 +80,7 @@ clients::~clients() {
 
 // By a connection that is closed again.
 void clients::learn_response() {
-  const int fd = socket_from(SOCK_STREAM, 0);
+  const int fd = client_socket(SOCK_STREAM, 0);
   connect_to(fd, load_.port);
   if (write(fd, request.data(), request.size()) != static_cast<ssize_t>(request.size())) fail("write");
   std::string said;
@@ -125,7 +102,7 @@ void clients::watch(int how, client& one, unsigned for_what) {
 }
 
 void clients::connect(client& one) {
-  one.fd = socket_from((is_datagram() ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK, connects_++);
+  one.fd = client_socket((is_datagram() ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK, connects_++);
   connect_to(one.fd, load_.port);
   watch(EPOLL_CTL_ADD, one, EPOLLIN);
 }
@@ -150,7 +127,8 @@ void clients::ask(client& one) {
 }
 
 void clients::begin() {
-  if (is_paced()) {
+  if (is_paced(load_.does)) {
+    idle_.clear();
     for (client& client : all_) idle_.push_back(&client);
     next_ns_ = now_ns();
     return;
@@ -166,9 +144,10 @@ void clients::begin() {
 }
 
 void clients::run_until(std::uint64_t deadline) {
-  if (is_paced()) {
+  if (is_paced(load_.does)) {
     for (std::uint64_t now = now_ns(); now < deadline; now = now_ns()) {
       plan(now);
+      if (slow_) slow_->advance(now);
       turn(static_cast<std::int64_t>(std::min(next_ns_, deadline)) - static_cast<std::int64_t>(now_ns()));
     }
     return;
@@ -182,7 +161,7 @@ void clients::run_once() {
 }
 
 void clients::drain() {
-  while (is_paced() && (!planned_.empty() || idle_.size() != all_.size())) turn(100);
+  while (is_paced(load_.does) && (!planned_.empty() || idle_.size() != all_.size())) turn(100);
 }
 
 // Plans the requests that are due, and has idle clients send them.
@@ -215,7 +194,7 @@ void clients::turn(std::int64_t timeout_ns) {
 
 // Sends the rest of this client's bytes, as far as the socket has space.
 void clients::send(client& one) {
-  if (one.sent == 0 && load_.does != kind::churn && !is_paced()) one.began = now_ns();
+  if (one.sent == 0 && load_.does != kind::churn && !is_paced(load_.does)) one.began = now_ns();
   const ssize_t n = ::send(one.fd, payload_.data() + one.sent, payload_.size() - one.sent, MSG_NOSIGNAL);
   if (n < 0 && errno != EAGAIN && errno != ENOTCONN) fail("send");
   if (n > 0) one.sent += static_cast<std::size_t>(n);
@@ -253,7 +232,7 @@ void clients::complete(client& one) {
   if (!one.answered) --unanswered_;
   one.answered = true;
   if (once_) return;
-  if (is_paced()) {
+  if (is_paced(load_.does)) {
     idle_.push_back(&one);
     return send_planned();
   }

@@ -9,6 +9,7 @@
 // The kinds:
 //   http   `size` requests in one write; answered when as many responses have arrived
 //   paced  one request in one write; `size` is the number of requests a second, over all connections
+//   beside the same, later beside other clients, which are slow (slow_clients.hpp)
 //   echo   `size` bytes; answered when as many bytes were received
 //   churn  one request on a connection of its own, which the client then closes; timed from the connect
 //   sink   bytes without an answer, as fast as the server takes them
@@ -29,7 +30,9 @@
 
 namespace lab::net {
 
-enum class kind { http, echo, churn, sink, udp, idle, paced };
+enum class kind { http, echo, churn, sink, udp, idle, paced, beside };
+
+class slow_clients;
 
 struct load {
   kind does = kind::http;
@@ -57,6 +60,8 @@ class clients {
   void connect_all();
   std::size_t count() const { return all_.size(); }
 
+  // From now on slow clients take part in the load.
+  void add(slow_clients& slow) { slow_ = &slow; }
   // Has each client send.
   void begin();
   // Until then, and until each client was answered once.
@@ -76,7 +81,6 @@ class clients {
   };
 
   bool is_datagram() const { return load_.does == kind::udp; }
-  bool is_paced() const { return load_.does == kind::paced; }
   void learn_response();
   void connect(client& one);
   void ask(client& one);
@@ -102,6 +106,7 @@ class clients {
   std::uint64_t period_ns_ = 0, next_ns_ = 0;  // of planned requests
   std::deque<std::uint64_t> planned_;          // times of requests that no client has sent yet
   std::deque<client*> idle_;                   // paced: the longest idle client first
+  slow_clients* slow_ = nullptr;
   outcome outcome_;
   std::array<char, 65536> room_;
 };

@@ -63,6 +63,7 @@ class route : public hocket::detail::from_memory_source {
 
   const std::string& pattern() const noexcept { return pattern_; }
   const route_settings& settings() const noexcept { return settings_; }
+  bool runs_in_fiber() const noexcept { return handler_->kind() == step_kind::fiber; }
 
  private:
   friend class route_table;

@@ -10,6 +10,7 @@
 #include <hocket/http/upgrade.hpp>
 #include <hocket/io_memory/memory_network.hpp>
 #include <hocket/runtime/loop.hpp>
+#include <hocket/sync/event.hpp>
 #include <hocket/time/sleep.hpp>
 #include <hocket/time/within.hpp>
 
@@ -191,6 +192,20 @@ class world {
       if (!n || *n == 0) co_return reply;
       reply.bytes.append(buffer.data(), *n);
     }
+  }
+
+  // A client sends all requests in one write. When `begun` is set, another one sends `other`. Runs until `other` is
+  // answered.
+  void ask_beside_busy_client(std::string_view requests, event& begun, std::string_view other) {
+    run([](world& in, std::string_view all, event& start, std::string_view last) -> task<> {
+      tcp::stream busy = co_await in.connect();
+      tcp::stream peer = co_await in.connect();
+      static_cast<void>(co_await busy.write_all(all));
+      static_cast<void>(co_await start.wait());
+      static_cast<void>(co_await peer.write_all(last));
+      std::vector<char> buffer(4096);
+      static_cast<void>(co_await peer.read_some(buffer));
+    }(*this, requests, begun, other));
   }
 
   manual_clock clock;

@@ -149,3 +149,22 @@ TEST_CASE("a shutdown cancels fibers at the end of the drain, and kills those th
   CHECK(time == 11s);
   CHECK(seen.destroyed == 2);
 }
+
+TEST_CASE("a client that sends requests to fibers without pause does not hold up others") {
+  int begun = 0, begun_before = 0;
+  event is_busy;
+  http::router all;
+  all.get("/fiber", {.run = http::in_fiber}, [&](http::request&) {
+    if (++begun == 20) is_busy.set();
+    return http::text("fiber");
+  });
+  all.get("/other", [&](http::request&) {
+    begun_before = begun;
+    return http::text("other");
+  });
+  world w(std::move(all), {}, {.buffer_size = 1 << 20});
+  std::string requests;
+  for (int i = 0; i < 4'000; ++i) requests += get("/fiber");
+  w.ask_beside_busy_client(requests, is_busy, get("/other"));
+  CHECK(begun_before <= 20 + 64 * 16);
+}
