@@ -33,8 +33,9 @@
 // # Turns
 //
 // A client can send requests faster than they are answered. After max_requests of them the output is sent, and others
-// run: the job posts itself, the coroutine yields. Both count as so many runs of the executor's turn: else a turn of 64
-// runs would answer 1,024 requests before it looks for other work.
+// run: the job posts itself, the coroutine yields. A pause of the job counts as so many runs of the executor's turn:
+// else a turn of 64 runs would answer 1,024 requests before it looks for other work. So does a pause of the coroutine
+// on a loop. On a runtime, where coroutines are in the queue from which workers steal, it counts as one.
 //
 // # The end of a connection
 //

@@ -63,10 +63,10 @@ void connection_job::proceed(std::uint32_t reasons) noexcept {
 
 void connection_job::serve(std::uint32_t reasons) {
   for (int round = 0; round < max_rounds; ++round) {
-    progress reached = active_ ? progress::paused : read_requests(reasons);
-    if (reached == progress::paused) reached = answer();
+    progress reached = active_ ? progress::pending : read_requests(reasons);
+    if (reached == progress::pending) reached = answer();
     if (reached == progress::over) return;
-    if (reached == progress::paused) break;
+    if (reached == progress::pending) break;
   }
   notify(job_reason::requested);
 }
@@ -85,7 +85,7 @@ connection_job::progress connection_job::read_requests(std::uint32_t reasons) {
   stage_ = stage::served;
   auto& part = static_cast<server_part&>(server());
   active_ = std::make_unique<active_connection>(part.home(), *this, std::move(*bytes), proxied());
-  return progress::paused;
+  return progress::pending;
 }
 
 // True: the run ends. False: bytes have arrived.
@@ -115,7 +115,7 @@ connection_job::progress connection_job::answer() {
       end();
       return progress::over;
     }
-    if (next == step::pause) return progress::paused;
+    if (next == step::pause) return progress::pending;
     if (next == step::idle) {
       active_.reset();
       return progress::idle;

@@ -67,7 +67,7 @@ class connection_job : public hocket::detail::job_connection {
   enum class stage : std::uint8_t { accepted, silent, served };
   enum class watch_state : std::uint8_t { none, half_closed, peer_ended, releasing, released };
   // Requests are still to be answered; all that have arrived are answered; the connection is lent, ends, or waits.
-  enum class progress : std::uint8_t { paused, idle, over };
+  enum class progress : std::uint8_t { pending, idle, over };
   // Reads in one run.
   static constexpr int max_rounds = 2;
 

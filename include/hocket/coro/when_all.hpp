@@ -48,8 +48,8 @@
 // Cost. No allocation per child: one context for the group, and one array for a range. A child takes the size of its
 // awaiter and some 150 bytes. A task is posted once.
 //
-// Thread safety. The group belongs to the coroutine that awaits it. On a custom
-// executor with several threads its children may run on any of them.
+// Thread safety. The group belongs to the coroutine that awaits it. On a custom executor with several threads
+// its children may run on any of them.
 #pragma once
 #include <hocket/coro/detail/when_children.hpp>
 #include <vector>

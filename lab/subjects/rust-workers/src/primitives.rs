@@ -228,17 +228,13 @@ async fn read_one_of(inputs: &mut [UnixStream; 2]) -> usize {
         read = first.read(to_first) => (0, read),
         read = second.read(to_second) => (1, read),
     };
-    if !matches!(read, Ok(1)) {
-        fail("a read failed");
-    }
-    index
+    if matches!(read, Ok(1)) { index } else { fail("a read failed") }
 }
 
 fn select_of_2_sockets(rt: &Runtime, _: &Load, k: usize) -> bool {
-    let made = {
-        let _context = rt.enter();
-        Arc::new(Mutex::new(two_tasks_of_sockets().map(Some)))
-    };
+    let context = rt.enter();
+    let made = Arc::new(Mutex::new(two_tasks_of_sockets().map(Some)));
+    drop(context);
     in_tasks(rt, 2, move |me| {
         let made = made.clone();
         async move {

@@ -19,6 +19,7 @@ std::string repeat(std::string_view text, int times) {
 struct record {
   std::vector<std::string> paths;  // of requests, in the order of the calls of their handlers
   event is_busy;                   // 20 handlers were called
+  event may_answer;                // the handler of /wait continues
   std::function<void()> on_call;   // called by each handler
 
   void add(const http::request& rq) {
@@ -43,9 +44,9 @@ http::router routes(record& seen) {
     static_cast<void>(co_await yield());
     co_return http::text("yield");
   });
-  all.get("/sleep/{x}", [](http::request&) -> task<result<http::response>> {
-    static_cast<void>(co_await sleep_for(1h));
-    co_return http::text("slept");
+  all.get("/wait", [&seen](http::request&) -> task<result<http::response>> {
+    static_cast<void>(co_await seen.may_answer.wait());
+    co_return http::text("waited");
   });
   all.post("/stream", {.body = http::streamed}, [](http::request& rq) -> task<result<http::response>> {
     std::array<char, 8> buffer;
@@ -77,7 +78,7 @@ TEST_CASE("a handler that suspends holds no answer before it") {
       CAPTURE(before);
       CAPTURE(count);
       world w(routes(seen), {}, {.min_latency = 1ms, .max_latency = 1ms});
-      const std::string requests = repeat(get(before), count) + get("/sleep/1") + get("/plain/2");
+      const std::string requests = repeat(get(before), count) + get("/wait") + get("/plain/2");
       const std::size_t first = statuses_of_first_read(w, requests).size();
       CHECK(first >= static_cast<std::size_t>(std::min(count, 16)));
       CHECK(first <= static_cast<std::size_t>(count));
@@ -98,12 +99,25 @@ TEST_CASE("a handler that suspends, and those behind it, are answered in order")
 TEST_CASE("answers that the network does not take at once leave while the handler behind them waits") {
   record seen;
   world w(routes(seen), {}, {.buffer_size = 4096});
-  const std::string reply = w.ask(get("/long") + get("/sleep/1") + get("/plain/2"));
-  const std::vector<answer> answers = read_answers(reply);
-  REQUIRE(answers.size() == 3);
-  CHECK(answers[0].body.size() == 15'000);
-  CHECK(answers[1].body == "slept");
-  CHECK(answers[2].body == "plain");
+  w.run([](world& in, event& may_answer) -> task<> {
+    tcp::stream peer = co_await in.connect();
+    const std::string requests = get("/long") + get("/wait") + get("/plain/2");
+    static_cast<void>(co_await peer.write_all(requests));
+    std::string reply;
+    std::array<char, 1000> buffer;
+    while (reply.size() < 15'000 || !read_answers(reply).at(0).is_complete) {
+      const result<std::size_t> n = co_await within(1min, peer.read_some(buffer));
+      REQUIRE(n.value_or(0) != 0);
+      reply.append(buffer.data(), *n);
+    }
+    CHECK(read_answers(reply).size() == 1);
+    may_answer.set();
+    reply += (co_await world::read_to_end(peer)).bytes;
+    const std::vector<answer> answers = read_answers(reply);
+    REQUIRE(answers.size() == 3);
+    CHECK(answers[1].body == "waited");
+    CHECK(answers[2].body == "plain");
+  }(w, seen.may_answer));
 }
 
 TEST_CASE("a handler that reads its body sends the interim answer behind the answers before it") {
