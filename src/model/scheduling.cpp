@@ -124,7 +124,7 @@ void engine::report_stuck() {
     }
   }
   auto kind = spinning ? bug::livelock : asleep ? bug::lost_wakeup : bug::deadlock;
-  record_bug(kind, "nobody can go on: " + blocked);
+  record_bug(kind, "no thread can run: " + blocked);
 }
 
 std::uint32_t engine::decide(decision kind, std::uint32_t options, std::uint32_t& used, std::uint32_t allowed) {

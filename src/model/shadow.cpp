@@ -19,7 +19,7 @@ namespace {
 
 [[noreturn]] void would_block(site where) {
   hocket::detail::fatal("model: a wait outside of an execution",
-                        "wait in a thread of the test: nobody can end this one", nullptr, where);
+                        "wait in a thread of the test: no thread can end this one", nullptr, where);
 }
 
 }  // namespace

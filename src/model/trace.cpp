@@ -58,7 +58,7 @@ class writer {
   }
 
   std::string woken(std::uint64_t mask) const {
-    if (mask == 0) return "() wakes nobody";
+    if (mask == 0) return "() wakes no thread";
     std::string text = "() wakes ";
     for (std::size_t i = 0; i < names_.size(); ++i) {
       if ((mask >> i & 1) != 0) text += names_[i] + ' ';

@@ -99,7 +99,7 @@ bool wait_graph::has_circle() const noexcept {
 void wait_graph::write_arrow(text_writer& out, const node& from) const noexcept {
   write_name(out.literal("  "), *from.coroutine);
   out.literal(" waits for ").text(from.needs);
-  if (from.next == none) out.literal(", which nobody here holds");
+  if (from.next == none) out.literal(", which no coroutine here holds");
   else write_name(out.literal(", which needs "), *nodes_[from.next].coroutine);
   out.end_line();
 }
@@ -133,13 +133,13 @@ void wait_graph::write_waits(text_writer& out, fate end, const char* headline) c
 void wait_graph::write_circles(text_writer& out) const noexcept {
   for (std::uint32_t i = 0; i < size_; ++i)
     if (nodes_[i].end == fate::on_a_circle) write_circle(out, i);
-  write_waits(out, fate::waits_for_a_circle, "nobody can wake these either:");
+  write_waits(out, fate::waits_for_a_circle, "these wait for a coroutine of a circle:");
 }
 
 void wait_graph::write_deadlocks(text_writer& out) const noexcept {
   write_circles(out);
   write_waits(out, fate::waits_for_absent,
-              "nobody here can wake these: a coroutine that has ended, or is elsewhere, has what they need");
+              "these wait for a holder that has ended or runs elsewhere:");
 }
 
 void wait_graph::notice_circles(const char* owner_kind, const char* name) const noexcept {

@@ -34,7 +34,7 @@ TEST_CASE("two mutexes locked in opposite orders deadlock, in one order they do 
     };
   };
   auto r = verdict::found(bug::deadlock, body(true));
-  CHECK(r.message == "nobody can go on: left waits for `b`, right waits for `a`");
+  CHECK(r.message == "no thread can run: left waits for `b`, right waits for `a`");
   verdict::never(body(false));
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("two threads that spin on each other are a livelock") {
     });
     run.join();
   });
-  CHECK(r.message == "nobody can go on: a spins, b spins");
+  CHECK(r.message == "no thread can run: a spins, b spins");
 }
 
 TEST_CASE("threads that politely give way for ever meet the bound of steps") {

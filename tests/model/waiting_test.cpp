@@ -33,7 +33,7 @@ TEST_CASE("checking and then sleeping loses the wake-up that comes between") {
     });
     run.join();
   });
-  CHECK(r.message == "nobody can go on: waiter sleeps on `bell`");
+  CHECK(r.message == "no thread can run: waiter sleeps on `bell`");
 }
 
 TEST_CASE("a signal in the word that is slept on cannot be lost") {

@@ -62,7 +62,7 @@ wait_result failed(std::error_code error, time_point limit) noexcept {
     const bool is_own_limit = limit <= now() && limit <= current_context().deadline();
     return is_own_limit ? wait_result::late : end_by_deadline();
   }
-  if (error == std::errc::operation_canceled || error == errc::killed) errno = is_stopped() ? ECANCELED : EBADF;
+  if (error == std::errc::operation_canceled) errno = is_stopped() ? ECANCELED : EBADF;
   else errno = error.value();
   return is_of_descriptor(errno) ? wait_result::failed : wait_result::ended;
 }

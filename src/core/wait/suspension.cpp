@@ -79,7 +79,7 @@ void suspension::arm(std::coroutine_handle<> coroutine, no_options options) noex
 void suspension::arm_in(const thread_state& thread, context& ctx, std::coroutine_handle<> coroutine,
                         const wait_options& options) noexcept {
   expects(thread.binding.running_on != nullptr, "a coroutine waited outside of any executor",
-          "start it with spawn, run or sync_wait, so that somebody can resume it");
+          "start it with spawn, run or sync_wait, which give it an executor");
   if (coroutine) expect_no_lock(thread, options.at);
   ctx_ = &ctx;
   strand_state* const self = ctx.strand();

@@ -21,7 +21,7 @@ bool yield::awaiter::queue(thread_state& thread, std::coroutine_handle<> handle)
 
 bool yield::awaiter::queue_elsewhere(const executor_binding& binding, std::coroutine_handle<> handle) noexcept {
   expects(binding.running_on != nullptr, "a coroutine yielded outside of any executor",
-          "start it with spawn, run or sync_wait, so that somebody can resume it");
+          "start it with spawn, run or sync_wait, which give it an executor");
   const strand_state* self = ctx_ ? ctx_->strand() : nullptr;
   const bool migrates = binding.stealable && self && self->migrates();
   if (migrates ? binding.stealable->try_push(handle) : binding.ready && binding.ready->try_push(handle)) return true;

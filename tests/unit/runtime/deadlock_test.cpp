@@ -105,7 +105,7 @@ TEST_CASE("mutexes taken in two orders are told, and who holds each" * doctest::
   const std::string told = deadlocks_in(text);
   CHECK(holds(told, "\"one\" waits for a mutex, which needs \"two\"\n"));
   CHECK(holds(told, "\"two\" waits for a mutex, which needs \"one\"\n"));
-  CHECK(holds(told, "nobody can wake these either:\n  \"third\" waits for a mutex, which needs \"one\"\n"));
+  CHECK(holds(told, "these wait for a coroutine of a circle:\n  \"third\" waits for a mutex, which needs \"one\"\n"));
   two.cancel();
   lp.run();
 }
@@ -245,10 +245,10 @@ TEST_CASE("a lock whose holder is gone is nobody's" * doctest::skip(!detail::loc
   const std::string text = dump_text(lp);
   CHECK_FALSE(holds(text, "held by"));
   CHECK(deadlocks_in(text) == "");
-  CHECK(holds(text, "nobody here can wake these: a coroutine that has ended, or is elsewhere, has what they need\n"));
-  CHECK(holds(text, "  \"waits\" waits for a mutex, which nobody here holds\n"));
+  CHECK(holds(text, "these wait for a holder that has ended or runs elsewhere:\n"));
+  CHECK(holds(text, "  \"waits\" waits for a mutex, which no coroutine here holds\n"));
   CHECK(holds(text, "  \"behind\" waits for the end of a coroutine, which needs \"waits\"\n"));
-  CHECK_FALSE(holds(text, "nobody can wake these either"));  // that is said of circles
+  CHECK_FALSE(holds(text, "of a circle:"));  // that is said of circles
   in_hand.unlock();
   lp.run();
 }
@@ -269,7 +269,7 @@ TEST_CASE("of a lock that no scheduled coroutine has, nothing is told") {
   auto by_thread = one.try_enter();
   auto waits = spawn(lp, {.name = "waits"}, [&]() -> task<> { [[maybe_unused]] auto in = co_await one.enter(); });
   step_until_quiet(lp);
-  CHECK_FALSE(holds(dump_text(lp), "nobody here"));
+  CHECK_FALSE(holds(dump_text(lp), "runs elsewhere"));
   by_thread.leave();
   lp.run();
 }
