@@ -138,8 +138,7 @@ void wait_graph::write_circles(text_writer& out) const noexcept {
 
 void wait_graph::write_deadlocks(text_writer& out) const noexcept {
   write_circles(out);
-  write_waits(out, fate::waits_for_absent,
-              "these wait for a holder that has ended or runs elsewhere:");
+  write_waits(out, fate::waits_for_absent, "these wait for a holder that has ended or runs elsewhere:");
 }
 
 void wait_graph::notice_circles(const char* owner_kind, const char* name) const noexcept {

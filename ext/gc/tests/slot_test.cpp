@@ -236,6 +236,25 @@ TEST_CASE("an enumeration of slots or roots while threads run is fatal, and name
       "early");
 }
 
+TEST_CASE("a thread that leaves twice, or before its slots and roots have ended, is fatal") {
+  hocket_test::expect_fatal([] { gc::leave_thread(); }, "a thread left gc that is not registered");
+  hocket_test::expect_fatal(
+      [] {
+        gc::enter_thread();
+        gc::slot<state> number(3);
+        gc::leave_thread();
+      },
+      "a thread left gc with slots or roots");
+  hocket_test::expect_fatal(
+      [] {
+        gc::enter_thread();
+        state seven(7);
+        const gc::root<state> held(&seven);
+        gc::leave_thread();
+      },
+      "a thread left gc with slots or roots");
+}
+
 TEST_CASE("an eager body of a fiber has no slot, so it may outlive that of its caller") {
   runtime rt(registered(1));
   CHECK(sync_wait(spawn(rt, [] {

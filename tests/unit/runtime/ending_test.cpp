@@ -231,6 +231,35 @@ TEST_CASE("an exception that nobody receives goes to on_unhandled, with the coro
   CHECK(who == "culprit");
 }
 
+TEST_CASE(
+    "without on_unhandled, an exception that nobody receives is fatal, and the message has its text and the spawn") {
+  expect_fatal(
+      [] {
+        loop lp;
+        spawn(lp, {.name = "culprit"}, refuse);
+        lp.run();
+      },
+      "an exception left a coroutine that is not joined: refused");
+  expect_fatal(
+      [] {
+        loop lp;
+        auto throws_number = []() -> task<> {
+          throw 7;
+          co_return;
+        };
+        spawn(lp, {.name = "culprit"}, throws_number);
+        lp.run();
+      },
+      "an exception left a coroutine that is not joined");
+  const child_end end = end_of_child([] {
+    loop lp;
+    spawn(lp, {.name = "culprit"}, refuse);
+    lp.run();
+  });
+  CHECK(end.errors.find("culprit") != std::string::npos);
+  CHECK(end.errors.find("ending_test.cpp") != std::string::npos);
+}
+
 TEST_CASE("an exception whose handle is dropped unawaited is not lost, whenever that happens") {
   static std::string who;
   who.clear();
