@@ -93,6 +93,8 @@ void active_connection::begin_request() {
   in_.consume(head_->size());
   route_ = site_.routes->find(*request_);
   body_.begin(head_->body(), max_body());
+  // Also for functions of an after chain, and if the body has ended already.
+  if (route_ && route_->settings().body == streamed) request_access::set_stream(*request_, stream_);
 }
 
 // Without a route nobody reads the body: drain() limits it.

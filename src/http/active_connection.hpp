@@ -188,6 +188,7 @@ class active_connection final : public request_origin {
     return is_abandoned_.load(std::memory_order_relaxed);
   }
   static bool is_short(const response& answer) noexcept;
+  bool is_asked_for(std::string_view protocol) const noexcept;
   bool keeps_alive() const noexcept;
   body_plan begin_answer(const response& answer);
   void put_short_answer(const response& answer);
@@ -213,6 +214,7 @@ class active_connection final : public request_origin {
    private:
     primitive::atomic<bool>& flag_;
   };
+  class answer_end;
   // Destroys the request, and its objects, at the end of an exchange.
   struct request_end {
     std::optional<request>& rq;
@@ -228,6 +230,7 @@ class active_connection final : public request_origin {
   task<std::error_code> read_whole(output& whole, semaphore::permits& shares);
   task<bool> respond(std::optional<response>& answer);
   task<bool> send_answer(response& answer);
+  task<bool> refuse_upgrade(std::string_view protocol);
   task<bool> upgrade(response& answer);
   // The error that has ended the body early.
   task<std::error_code> send_text(std::string_view text);

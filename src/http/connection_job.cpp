@@ -38,6 +38,8 @@ struct serving_call {
       lent.active().set_end(body.await_resume());
     } catch (const hocket::detail::forced_unwind&) {
       throw;
+    } catch (const cancelled&) {
+      lent.active().set_end(active_connection::fate::cancelled);
     } catch (...) {
       lent.active().set_error(std::current_exception());
     }

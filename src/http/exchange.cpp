@@ -7,6 +7,7 @@
 #include <hocket/http/body_writer.hpp>
 #include <hocket/http/detail/file_sender.hpp>
 #include <hocket/http/detail/proxy_protocol.hpp>
+#include <hocket/http/detail/tokens.hpp>
 #include <hocket/http/upgrade.hpp>
 
 #include "http/active_connection.hpp"
@@ -164,7 +165,6 @@ task<bool> active_connection::respond(std::optional<response>& answer) {
     }
     co_return true;
   }
-  if (route_ && route_->settings().body == streamed) request_access::set_stream(*request_, stream_);
   if (routes.is_plain(*request_)) {
     answer.emplace(routes.respond_now(*request_));
     co_return true;
@@ -184,6 +184,28 @@ task<bool> active_connection::respond(std::optional<response>& answer) {
 
 // --- the answer
 
+// The end of an answer whose head is in the output. A function of a body that is cancelled may throw, and one that is
+// killed ends with its coroutine: such an answer has failed, too.
+class active_connection::answer_end {
+ public:
+  answer_end(active_connection& connection, const response& answer, body_end end) noexcept
+      : connection_(connection), answer_(answer), end_(end) {}
+  answer_end(const answer_end&) = delete;
+  answer_end& operator=(const answer_end&) = delete;
+  ~answer_end() {
+    connection_.log_answer(answer_, error_);
+    // A peer of HTTP/1.0 takes the end of the connection for the end of the body.
+    if (error_ && end_ == body_end::close) static_cast<void>(connection_.peer_.set_reset_on_close(true));
+  }
+  void set(std::error_code error) noexcept { error_ = error; }
+
+ private:
+  active_connection& connection_;
+  const response& answer_;
+  const body_end end_;
+  std::error_code error_ = make_error_code(hocket::errc::cancelled);
+};
+
 task<bool> active_connection::send_answer(response& answer) {
   const response_body::kind kind = response_access::body(answer).type();
   if (kind == response_body::kind::upgrade) {
@@ -196,6 +218,7 @@ task<bool> active_connection::send_answer(response& answer) {
     if (!sent) co_return false;
   }
   const body_plan plan = begin_answer(answer);
+  answer_end ending(*this, answer, plan.end);
   const response_body& body = response_access::body(answer);
   std::error_code error;
   if (plan.sends_body) {
@@ -210,9 +233,7 @@ task<bool> active_connection::send_answer(response& answer) {
       case response_body::kind::function: error = co_await send_function(body.function(), plan); break;
     }
   }
-  log_answer(answer, error);
-  // A peer of HTTP/1.0 takes the end of the connection for the end of the body.
-  if (error && plan.end == body_end::close) static_cast<void>(peer_.set_reset_on_close(true));
+  ending.set(error);
   co_return !error;
 }
 
@@ -255,23 +276,48 @@ task<std::error_code> active_connection::write_function(body_function& function,
 
 // --- another protocol
 
+// Whether the head asks for the protocol: the server must not choose another one (RFC 9110, 7.8).
+static bool asks_for(const request_head& head, std::string_view protocol) noexcept {
+  if (!head.body().upgrades) return false;
+  const field_table& fields = head.fields();
+  for (std::size_t i = fields.find(known_field::upgrade); i != field_table::npos; i = fields.find_next(i))
+    if (has_token(fields.value(i), protocol)) return true;
+  return false;
+}
+
+// A head that did not parse asks for nothing.
+bool active_connection::is_asked_for(std::string_view protocol) const noexcept {
+  const request_head* const head = request_access::head(*request_);
+  return head && body_.has_ended() && asks_for(*head, protocol);
+}
+
+task<bool> active_connection::refuse_upgrade(std::string_view protocol) {
+  refusal_ = errc::upgrade_required;
+  std::optional<response> refused;
+  const bool responded = co_await respond(refused);
+  if (!responded) co_return false;
+  // An after step may answer by an upgrade again.
+  if (response_access::body(*refused).type() == response_body::kind::upgrade)
+    *refused = default_error_response(errc::upgrade_required);
+  if (refused->status() == status::upgrade_required) offer_upgrade(*refused, protocol);
+  const bool sent = co_await send_answer(*refused);
+  co_return sent;
+}
+
 task<bool> active_connection::upgrade(response& answer) {
-  const bool is_asked = request_->minor_version() == 1 && head_->body().upgrades && body_.has_ended();
-  if (!is_asked) {
-    refusal_ = errc::upgrade_required;
-    std::optional<response> refused;
-    const bool responded = co_await respond(refused);
-    if (!responded) co_return false;
-    // An after step may answer by an upgrade again.
-    if (response_access::body(*refused).type() == response_body::kind::upgrade) co_return false;
-    const bool sent = co_await send_answer(*refused);
+  const std::string_view protocol = answer.header("Upgrade").value_or("");
+  if (!is_asked_for(protocol)) {
+    const bool sent = co_await refuse_upgrade(protocol);
     co_return sent;
   }
-  begin_answer(answer);
-  closes_ = true;
-  const result<void> sent = co_await out_.flush();
-  log_answer(answer, error_of(sent));
-  if (!sent) co_return false;
+  {
+    const body_plan plan = begin_answer(answer);
+    answer_end ending(*this, answer, plan.end);
+    closes_ = true;
+    const result<void> sent = co_await out_.flush();
+    ending.set(error_of(sent));
+    if (!sent) co_return false;
+  }
   static_cast<void>(peer());  // its address is asked for, while there is a stream
   job_.ask_handover();
   const result<void> released = co_await released_.wait();

@@ -1,4 +1,5 @@
 #include <hocket/http/detail/forwarded.hpp>
+#include <hocket/http/detail/target.hpp>
 #include <hocket/http/detail/tokens.hpp>
 
 #include <algorithm>
@@ -182,7 +183,7 @@ hop parse_element(std::string_view element) noexcept {
     } else if (equals_ignore_case(name, "proto")) {
       parsed.scheme = parse_scheme(*value);
     } else if (equals_ignore_case(name, "host")) {
-      parsed.host = *value;
+      if (is_host(*value)) parsed.host = *value;
     }
   }
   return parsed;

@@ -34,6 +34,7 @@ std::optional<std::string_view> request::header(std::string_view name) const {
   const field_table& fields = head_->fields();
   const std::size_t first = fields.find(name);
   if (first == field_table::npos) return std::nullopt;
+  if (fields.known(first) == known_field::host) return head_->host();
   if (fields.find_next(first) == field_table::npos) return fields.value(first);
   return join_lines(first, fields.known(first) == known_field::cookie ? "; " : ", ");
 }

@@ -42,6 +42,7 @@ bool has_no_body(int code) noexcept { return (code >= 100 && code < 200) || code
 body_plan plan_body(const response& answer, http::method method, int minor_version) noexcept {
   const int code = static_cast<int>(answer.status());
   if (has_no_body(code)) return {};
+  if (method == http::method::connect && code < 300) return {};  // RFC 9110, 9.3.6
   if (code == 205) return {.end = body_end::length};
   const bool is_wanted = method != http::method::head;
   if (const auto size = response_access::body(answer).size())

@@ -56,7 +56,11 @@ group_node& route_table::add_group(group_node& outer, std::string_view prefix) {
 
 void route_table::add(group_node& group, http::method method, std::string_view path, const route_settings& settings,
                       std::unique_ptr<handler> function) {
+  if (method == method::connect)
+    throw std::invalid_argument("hocket: a request of CONNECT has no path, so no route can match it");
   std::string pattern = group.prefix + std::string(path);
+  if (!path.empty() && path.front() != '/')
+    throw std::invalid_argument("hocket: the path of " + describe(method, pattern) + " begins without a slash");
   const auto number = static_cast<std::uint32_t>(routes_.size());
   routes_.push_back(std::make_unique<route>(group, std::move(pattern), settings, std::move(function)));
   route& added = *routes_.back();

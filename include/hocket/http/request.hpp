@@ -123,8 +123,10 @@ class request {
   int minor_version() const noexcept { return head_ ? head_->minor_version() : 1; }
 
   // The value of a field, without regard to the case of the name. Lines of the same name are joined by ", ", and by
-  // "; " for Cookie. Throws std::bad_alloc, if there are several lines.
+  // "; " for Cookie. The host of an absolute target replaces the value of Host (RFC 9112, 3.2.2). Throws
+  // std::bad_alloc, if there are several lines.
   std::optional<std::string_view> header(std::string_view name) const;
+  // All lines, as they were sent.
   header_range headers() const noexcept { return header_range(head_ ? &head_->fields() : nullptr); }
 
   // The parameter `{name}` or `{name...}` of the route's pattern, decoded. T is an integer type, std::string_view or

@@ -57,6 +57,8 @@ static_assert(byte_stream<upgraded_stream>);
 namespace detail {
 
 response with_upgrade(std::string_view protocol, std::unique_ptr<upgrade_function> function);
+// Adds the fields that a 426 must have, unless it has them.
+void offer_upgrade(response& answer, std::string_view protocol);
 
 template <class Function, bool leaves_temporaries>
 class stored_upgrade final : public upgrade_function {
@@ -75,8 +77,9 @@ class stored_upgrade final : public upgrade_function {
 }  // namespace detail
 
 // An answer 101 with `Upgrade: protocol`. After it `run(upgraded_stream, args...)` owns the connection: a function that
-// returns task<result<void>>. It lives with its arguments until its task has ended. If the request did not ask for an
-// upgrade, the server answers 426 instead. Errors: those of response::set() for the protocol.
+// returns task<result<void>>. It lives with its arguments until its task has ended. If the request does not offer the
+// protocol in its field Upgrade (in any case of the letters), the server answers 426 with `Upgrade: protocol` instead.
+// Errors: those of response::set() for the protocol.
 template <class F, class... Args>
 response upgrade(std::string_view protocol, F&& run, Args&&... args) {
   using parameters = detail::given_first<upgraded_stream>;
@@ -94,5 +97,9 @@ response upgrade(std::string_view protocol, F&& run, Args&&... args) {
     return response();
   }
 }
+
+// The answer 426 to a client that has to change to the protocol: it names the protocol, as RFC 9110, 15.5.22 asks for.
+// errc::upgrade_required cannot name one. Errors: as upgrade().
+response upgrade_required(std::string_view protocol);
 
 }}}  // namespace hocket::http

@@ -70,6 +70,8 @@ TEST_CASE("an absolute target replaces Host") {
   CHECK(holder->host() == "other.example");
   CHECK(holder->path() == "/a");
   CHECK(holder->raw_query() == "b");
+  CHECK(holder->header("hOST") == "other.example");
+  for (const auto [name, value] : holder->headers()) CHECK(value == "example.org");
 }
 
 TEST_CASE("lines of one name are joined by commas, those of Cookie by semicolons") {

@@ -311,9 +311,17 @@ TEST_CASE("a malformed pattern is refused, and changes nothing") {
     CAPTURE(pattern);
     CHECK_THROWS_AS(routes.get(pattern, hello), std::invalid_argument);
   }
+  http::router_group group = routes.group("/admin");
+  for (const char* path : {"istrator", "a/b", "{id}", " /a"})
+    CHECK_THROWS_WITH_AS(group.get(path, hello), doctest::Contains("begins without a slash"), std::invalid_argument);
+  CHECK_THROWS_WITH_AS(routes.route(http::method::connect, "/a", hello), doctest::Contains("CONNECT has no path"),
+                       std::invalid_argument);
   routes.get("/a", hello);
+  group.get("", hello);
   const served all(std::move(routes));
   CHECK(all.status("GET", "/a") == 200);
+  CHECK(all.status("GET", "/admin") == 200);
+  CHECK(all.status("GET", "/administrator") == 404);
 }
 
 TEST_CASE("a second route for the same requests is refused by a text that names both") {

@@ -146,6 +146,15 @@ TEST_CASE("the answer to CONNECT closes the connection, and no byte behind it is
   REQUIRE(answers.size() == 1);
   CHECK(answers[0].status >= 400);
   CHECK(answers[0].field("connection") == "close");
+  // A 2xx of CONNECT has no framing and no body (RFC 9110, 9.3.6).
+  http::router all;
+  all.after([](http::request&, http::response& answer) { answer.set_status(http::status::ok); });
+  world accepting(std::move(all));
+  const std::string reply = accepting.ask(sent);
+  CHECK(reply.starts_with("HTTP/1.1 200"));
+  CHECK(reply.ends_with("\r\n\r\n"));
+  CHECK(reply.find("Content-Length") == std::string::npos);
+  CHECK(reply.find("Connection: close") != std::string::npos);
 }
 
 TEST_CASE("a connection is kept or closed as version and field Connection say") {

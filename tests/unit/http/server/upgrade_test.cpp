@@ -30,15 +30,14 @@ task<result<void>> greet(http::upgraded_stream peer, const greeting& words) {
 
 http::router routes() {
   http::router all;
-  all.get("/greet",
-          [](http::request&) { return http::upgrade("greet", greet, std::string("hello from a temporary")); });
+  all.get("/greet", [](http::request&) { return http::upgrade("echo", greet, std::string("hello from a temporary")); });
   all.get("/echo", [](http::request&) { return http::upgrade("echo", echo); });
   all.get("/task", [](http::request&) -> task<result<http::response>> {
     static_cast<void>(co_await sleep_for(1ms));
     co_return http::upgrade("echo", echo);
   });
   all.get("/fail", [](http::request&) {
-    return http::upgrade("fail",
+    return http::upgrade("echo",
                          [](http::upgraded_stream) -> task<result<void>> { co_return failure(std::errc::io_error); });
   });
   all.get("/next", [](http::request&) { return http::text("next"); });
@@ -85,6 +84,66 @@ TEST_CASE("a request that asks for no upgrade gets 426, and the connection goes 
   }
   CHECK(statuses_of(w.ask("GET /echo HTTP/1.0\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")) ==
         std::vector<int>{426});
+}
+
+TEST_CASE("only a protocol that the client offers is chosen; else 426 names the protocol") {
+  constexpr std::string_view ask = "Connection: upgrade\r\n";
+  struct row {
+    const char* fields;
+    bool is_offered;
+  };
+  constexpr row rows[] = {
+      {"Upgrade: echo\r\n", true},
+      {"Upgrade: ECHO\r\n", true},
+      {"Upgrade: other/1, echo\r\n", true},
+      {"Upgrade: other\r\nX: y\r\nUpgrade: echo\r\n", true},
+      {"Upgrade:\r\n", false},
+      {"Upgrade: other\r\n", false},
+      {"Upgrade: ech\r\n", false},
+      {"Upgrade: echo/2\r\n", false},
+      {"Upgrade: echoes\r\n", false},
+      {"Upgrade: other;echo\r\n", false},
+      {"Connection: HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n", false},
+  };
+  world w(routes());
+  for (const row& each : rows) {
+    CAPTURE(each.fields);
+    const std::string sent = upgrade("/echo", std::string(ask) + each.fields);
+    const std::vector<answer> answers = read_answers(w.ask(each.is_offered ? sent : sent + next, {.half_closes = true}));
+    REQUIRE_FALSE(answers.empty());
+    CHECK(answers[0].status == (each.is_offered ? 101 : 426));
+    CHECK(answers[0].field("upgrade") == "echo");
+    CHECK(answers[0].field("connection") == "Upgrade");
+    if (!each.is_offered) CHECK(answers.size() == 2);
+  }
+  // Behind which the connection closes.
+  const std::vector<answer> closed = read_answers(w.ask(upgrade("/echo", "Connection: close\r\n")));
+  REQUIRE(closed.size() == 1);
+  CHECK(closed[0].status == 426);
+  CHECK(closed[0].field("connection") == "Upgrade, close");
+}
+
+TEST_CASE("a handler that demands an upgrade names its protocol") {
+  http::router all;
+  all.get("/", [](http::request&) { return http::upgrade_required("echo"); });
+  world w(std::move(all));
+  const std::vector<answer> answers = read_answers(w.ask(upgrade("/", "")));
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].status == 426);
+  CHECK(answers[0].field("upgrade") == "echo");
+  CHECK(answers[0].field("connection") == "Upgrade");
+  CHECK(answers[0].body == "Upgrade Required");
+  for (const std::string_view protocol : {"", "a\r\nb", "a\n"})
+    CHECK_THROWS_AS(static_cast<void>(http::upgrade_required(protocol)), std::system_error);
+}
+
+TEST_CASE("an error table that answers by an upgrade upgrades no connection, also not for a head that did not parse") {
+  http::router all = routes();
+  all.set_error_table([](const http::request&, std::error_code) { return http::upgrade("echo", echo); });
+  world w(std::move(all));
+  const std::string asked = upgrade("/next");  // its head asks, the next one cannot
+  CHECK(statuses_of(w.ask(asked + "GET / HTTP/1.1\r\nBad Name: x\r\n\r\n")) == std::vector<int>{200, 426});
+  CHECK(statuses_of(w.ask("GET /none HTTP/1.1\r\nHost: a\r\n\r\n" + next)) == std::vector<int>{426, 200});
 }
 
 TEST_CASE("an upgraded connection has no limit of time, and ends with its function") {
