@@ -109,7 +109,8 @@ TEST_CASE("only a protocol that the client offers is chosen; else 426 names the 
   for (const row& each : rows) {
     CAPTURE(each.fields);
     const std::string sent = upgrade("/echo", std::string(ask) + each.fields);
-    const std::vector<answer> answers = read_answers(w.ask(each.is_offered ? sent : sent + next, {.half_closes = true}));
+    const std::vector<answer> answers =
+        read_answers(w.ask(each.is_offered ? sent : sent + next, {.half_closes = true}));
     REQUIRE_FALSE(answers.empty());
     CHECK(answers[0].status == (each.is_offered ? 101 : 426));
     CHECK(answers[0].field("upgrade") == "echo");
@@ -142,7 +143,8 @@ TEST_CASE("an error table that answers by an upgrade upgrades no connection, als
   all.set_error_table([](const http::request&, std::error_code) { return http::upgrade("echo", echo); });
   world w(std::move(all));
   const std::string asked = upgrade("/next");  // its head asks, the next one cannot
-  CHECK(statuses_of(w.ask(asked + "GET / HTTP/1.1\r\nBad Name: x\r\n\r\n")) == std::vector<int>{200, 426});
+  CHECK(statuses_of(w.ask(asked + "GET / HTTP/1.1\r\nUpgrade: echo\r\nBad Name: x\r\n\r\n")) ==
+        std::vector<int>{200, 426});
   CHECK(statuses_of(w.ask("GET /none HTTP/1.1\r\nHost: a\r\n\r\n" + next)) == std::vector<int>{426, 200});
 }
 
