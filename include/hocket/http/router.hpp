@@ -23,8 +23,8 @@
 //
 // Patterns. "/users/{id}/posts": `{name}` is one segment that is not empty, `{name...}` at the end is the rest of the
 // path. Static text comes before `{name}`, `{name}` before `{name...}`. The path is split before it is decoded, so an
-// encoded slash separates nothing. A malformed pattern, and a second route for the same method and the same paths,
-// throw std::invalid_argument; the text names both routes.
+// encoded slash separates nothing. A malformed pattern, a path of a group that does not begin with a slash, a route of
+// CONNECT, which has no path, and a second route for the same method and the same paths throw std::invalid_argument.
 //
 // Methods. HEAD is answered by the route of GET, without its body, and OPTIONS by the router, if there is no route of
 // their own. A path that has routes for other methods only is answered with 405 and Allow, a method without a name in
@@ -33,7 +33,8 @@
 // Steps. before() of the router runs first, then before() of the groups, the outer group first. A step that returns a
 // response ends the chain. after() runs in reverse order for every response of the route. For a response without a
 // route (404, 405, and a request that did not parse, which has only its peer) the after() of the router itself run. A
-// step applies to all routes of its group, also to those that were added before.
+// step applies to all routes of its group, also to those that were added before. A body that is read whole has arrived
+// when the first step runs.
 //
 // Errors. If a step or a handler fails or throws, the error table makes the response: the status of an http::errc; 504
 // for hocket::errc::deadline_exceeded; 500 without a text for all others. response::error() tells an after step the
