@@ -184,8 +184,8 @@ task<bool> active_connection::respond(std::optional<response>& answer) {
 
 // --- the answer
 
-// The end of an answer whose head is in the output. A function of a body that is cancelled may throw, and one that is
-// killed ends with its coroutine: such an answer has failed, too.
+// The end of an answer, after its head was put into the output. If an exception or a kill ends the coroutine here, the
+// answer has failed.
 class active_connection::answer_end {
  public:
   answer_end(active_connection& connection, const response& answer, body_end end) noexcept

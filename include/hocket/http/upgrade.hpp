@@ -11,8 +11,9 @@
 //
 // The function is called after the answer (101) has been sent. It owns the upgraded_stream: the connection, with the
 // bytes that were read behind the request's head. Its task runs in a coroutine of the connection, and the connection
-// ends with it. The server's limits of time and rate no longer apply. A shutdown that drains does not end the stream:
-// see drain_requested() of stream().
+// ends with it. The server's limits of time and rate no longer apply, and the function is not cancelled when the peer
+// is gone: its reads and writes fail, and closed() of stream() completes. A shutdown that drains does not end the
+// stream: see drain_requested() of stream().
 //
 // Errors, cancellation, threads of the stream: io/stream.hpp.
 #pragma once

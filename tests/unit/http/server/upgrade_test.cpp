@@ -142,8 +142,8 @@ TEST_CASE("an error table that answers by an upgrade upgrades no connection, als
   http::router all = routes();
   all.set_error_table([](const http::request&, std::error_code) { return http::upgrade("echo", echo); });
   world w(std::move(all));
-  const std::string asked = upgrade("/next");  // its head asks, the next one cannot
-  CHECK(statuses_of(w.ask(asked + "GET / HTTP/1.1\r\nUpgrade: echo\r\nBad Name: x\r\n\r\n")) ==
+  const std::string head = upgrade("/next");  // its head asks, the next one cannot
+  CHECK(statuses_of(w.ask(head + "GET / HTTP/1.1\r\nUpgrade: echo\r\nBad Name: x\r\n\r\n")) ==
         std::vector<int>{200, 426});
   CHECK(statuses_of(w.ask("GET /none HTTP/1.1\r\nHost: a\r\n\r\n" + next)) == std::vector<int>{426, 200});
 }
