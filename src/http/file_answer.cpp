@@ -123,10 +123,14 @@ response answer_with_ranges(opened_file&& opened, const range_set& ranges, std::
       .set("Content-Range", content_range(range, size));
 }
 
-response answer_unsatisfiable(std::uint64_t size) {
+// The fields of the file stay away: a cache would store the error as the file for as long as Cache-Control says.
+response answer_unsatisfiable(std::uint64_t size, const file_fields& fields) {
   std::string text = "bytes */";
   append_number(text, size);
-  return empty(status::range_not_satisfiable).set("Content-Range", text);
+  response answer = empty(status::range_not_satisfiable);
+  answer.set("Content-Range", text);
+  if (fields.varies) answer.set("Vary", "Accept-Encoding");
+  return answer;
 }
 
 // --- fields
@@ -157,22 +161,14 @@ void set_validators(response& answer, const file_fields& fields, const validator
 
 void set_content_fields(response& answer, const file_fields& fields) {
   answer.set("Accept-Ranges", "bytes").set("X-Content-Type-Options", "nosniff");
-  if (!fields.encoding.empty() && answer.status() != status::range_not_satisfiable)
-    answer.set("Content-Encoding", fields.encoding);
+  if (!fields.encoding.empty()) answer.set("Content-Encoding", fields.encoding);
   if (!fields.download_name.empty()) answer.set("Content-Disposition", disposition_of(fields.download_name));
 }
 
-response answer_with_content(request& rq, opened_file&& opened, const file_fields& fields, const validators& current,
-                             std::int64_t now) {
-  const bool is_get = rq.method() == method::get;
-  const std::optional<std::string_view> range = is_get ? rq.header("Range") : std::nullopt;
-  if (range && if_range_holds(rq.header("If-Range"), current, now)) {
-    const range_set ranges = range_set::parse(*range, opened.size);
-    if (ranges.result() == range_set::outcome::unsatisfiable) return answer_unsatisfiable(opened.size);
-    if (ranges.result() == range_set::outcome::satisfiable)
-      return answer_with_ranges(std::move(opened), ranges, fields.content_type);
-  }
-  return answer_with_whole(std::move(opened), fields.content_type, is_get);
+range_set read_ranges(const request& rq, std::uint64_t size, const validators& current, std::int64_t now) {
+  const std::optional<std::string_view> range = rq.method() == method::get ? rq.header("Range") : std::nullopt;
+  if (!range || !if_range_holds(rq.header("If-Range"), current, now)) return {};
+  return range_set::parse(*range, size);
 }
 
 }  // namespace
@@ -191,7 +187,11 @@ result<response> answer_with_file(request& rq, opened_file&& opened, const file_
     }
     case condition_outcome::proceed: break;
   }
-  response answer = answer_with_content(rq, std::move(opened), fields, current, now);
+  const range_set ranges = read_ranges(rq, opened.size, current, now);
+  if (ranges.result() == range_set::outcome::unsatisfiable) return answer_unsatisfiable(opened.size, fields);
+  response answer = ranges.size() != 0
+                        ? answer_with_ranges(std::move(opened), ranges, fields.content_type)
+                        : answer_with_whole(std::move(opened), fields.content_type, rq.method() == method::get);
   set_validators(answer, fields, current, now);
   set_content_fields(answer, fields);
   return answer;

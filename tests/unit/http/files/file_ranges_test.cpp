@@ -75,6 +75,24 @@ TEST_CASE("ranges behind the end are 416 with the size of the file") {
   }
 }
 
+TEST_CASE("416 has no field of the file's content, so no cache stores it as the file") {
+  site files({.cache_control = "public, max-age=31536000, immutable"});
+  files.write("public/a.txt.gz", "gzip");
+  const shown_answer answer = get_range(files, "bytes=99-", "\nAccept-Encoding: gzip");
+  CHECK(answer.status == status::range_not_satisfiable);
+  CHECK(answer.field("Content-Range") == "bytes */4");
+  CHECK(answer.field("Vary") == "Accept-Encoding");
+  for (const char* name : {"Cache-Control", "ETag", "Last-Modified", "Content-Encoding", "Content-Type",
+                           "Accept-Ranges", "X-Content-Type-Options"}) {
+    CAPTURE(name);
+    CHECK(answer.response.header(name) == std::nullopt);
+  }
+  made_request rq(get("/report") + "\nRange: bytes=99-");
+  const auto sent = hocket::sync_wait(http::send_file(*rq, files.path("public/a.txt"), {.download_name = "a.txt"}));
+  CHECK(sent.value().status() == status::range_not_satisfiable);
+  CHECK(sent.value().header("Content-Disposition") == std::nullopt);
+}
+
 TEST_CASE("malformed, overlapping and too many ranges give the whole file, once") {
   site files;
   std::string thousand = "bytes=0-", many = "bytes=0-0";
