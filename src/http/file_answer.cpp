@@ -7,7 +7,6 @@
 
 #include "http/file_answer.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <ctime>
@@ -152,8 +151,8 @@ std::string disposition_of(std::string_view name) {
   return text += '"';
 }
 
-void set_validators(response& answer, const file_fields& fields, const validators& current, std::int64_t now) {
-  const date_text date = format_date(std::min(current.modified, now));
+void set_validators(response& answer, const file_fields& fields, const validators& current) {
+  const date_text date = format_date(current.modified);
   answer.set("ETag", current.tag).set("Last-Modified", {date.data(), date.size()});
   if (!fields.cache_control.empty()) answer.set("Cache-Control", fields.cache_control);
   if (fields.varies) answer.set("Vary", "Accept-Encoding");
@@ -176,13 +175,13 @@ range_set read_ranges(const request& rq, std::uint64_t size, const validators& c
 result<response> answer_with_file(request& rq, opened_file&& opened, const file_fields& fields) {
   const std::int64_t now = current_time();
   const entity_tag tag(opened.modified_ns, opened.size, fields.encoding);
-  const validators current{tag.text(), opened.modified()};
+  const validators current{tag.text(), opened.modified(now)};
   const bool is_read = rq.method() == method::get || rq.method() == method::head;
   switch (evaluate_conditions(read_conditions(rq), current, is_read, now)) {
     case condition_outcome::precondition_failed: return failure(errc::precondition_failed);
     case condition_outcome::not_modified: {
       response answer = empty(status::not_modified);
-      set_validators(answer, fields, current, now);
+      set_validators(answer, fields, current);
       return answer;
     }
     case condition_outcome::proceed: break;
@@ -192,7 +191,7 @@ result<response> answer_with_file(request& rq, opened_file&& opened, const file_
   response answer = ranges.size() != 0
                         ? answer_with_ranges(std::move(opened), ranges, fields.content_type)
                         : answer_with_whole(std::move(opened), fields.content_type, rq.method() == method::get);
-  set_validators(answer, fields, current, now);
+  set_validators(answer, fields, current);
   set_content_fields(answer, fields);
   return answer;
 }
