@@ -48,6 +48,7 @@ struct multipart {
   range_set ranges;
   std::string content_type;
   std::string boundary;
+  blocking_pool* pool;
 
   std::string part_head(std::size_t i) const {
     std::string head = i == 0 ? "--" : "\r\n--";
@@ -81,7 +82,7 @@ task<result<void>> write_parts(body_writer& out, const multipart& parts) {
     const std::string head = parts.part_head(i);
     co_await or_return(out.write(head));
     const byte_range& range = parts.ranges[i];
-    auto sending = send_file_part(out, parts.file.native_handle(), range.begin, range.size());
+    auto sending = send_file_part(out, parts.file.native_handle(), range.begin, range.size(), parts.pool);
     co_await or_return(std::move(sending));
   }
   const std::string tail = parts.tail();
@@ -89,8 +90,13 @@ task<result<void>> write_parts(body_writer& out, const multipart& parts) {
   co_return {};
 }
 
-response answer_with_parts(opened_file&& opened, const range_set& ranges, std::string_view content_type) {
-  multipart parts{std::move(opened.fd), opened.size, ranges, std::string(content_type), make_boundary()};
+response answer_with_parts(opened_file&& opened, const range_set& ranges, const file_fields& fields) {
+  multipart parts{std::move(opened.fd),
+                  opened.size,
+                  ranges,
+                  std::string(fields.content_type),
+                  make_boundary(),
+                  fields.pool};
   const std::uint64_t size = parts.body_size();
   const std::string type = "multipart/byteranges; boundary=" + parts.boundary;
   return stream_body(type, size, &write_parts, std::move(parts)).set_status(status::partial_content);
@@ -106,18 +112,18 @@ bool read_cached(const opened_file& opened, std::string& content) {
   return count >= 0 && static_cast<std::size_t>(count) == content.size();
 }
 
-response answer_with_whole(opened_file&& opened, std::string_view content_type, bool has_body) {
+response answer_with_whole(opened_file&& opened, const file_fields& fields, bool has_body) {
   std::string bytes;
   if (has_body && opened.size <= max_inline_size && read_cached(opened, bytes))
-    return content(content_type, std::move(bytes));
-  return file_range(content_type, std::move(opened.fd), 0, opened.size);
+    return content(fields.content_type, std::move(bytes));
+  return file_range(fields.content_type, std::move(opened.fd), 0, opened.size, fields.pool);
 }
 
-response answer_with_ranges(opened_file&& opened, const range_set& ranges, std::string_view content_type) {
-  if (ranges.size() > 1) return answer_with_parts(std::move(opened), ranges, content_type);
+response answer_with_ranges(opened_file&& opened, const range_set& ranges, const file_fields& fields) {
+  if (ranges.size() > 1) return answer_with_parts(std::move(opened), ranges, fields);
   const byte_range& range = ranges[0];
   const std::uint64_t size = opened.size;
-  return file_range(content_type, std::move(opened.fd), range.begin, range.size())
+  return file_range(fields.content_type, std::move(opened.fd), range.begin, range.size(), fields.pool)
       .set_status(status::partial_content)
       .set("Content-Range", content_range(range, size));
 }
@@ -189,8 +195,8 @@ result<response> answer_with_file(request& rq, opened_file&& opened, const file_
   const range_set ranges = read_ranges(rq, opened.size, current, now);
   if (ranges.result() == range_set::outcome::unsatisfiable) return answer_unsatisfiable(opened.size, fields);
   response answer = ranges.size() != 0
-                        ? answer_with_ranges(std::move(opened), ranges, fields.content_type)
-                        : answer_with_whole(std::move(opened), fields.content_type, rq.method() == method::get);
+                        ? answer_with_ranges(std::move(opened), ranges, fields)
+                        : answer_with_whole(std::move(opened), fields, rq.method() == method::get);
   set_validators(answer, fields, current);
   set_content_fields(answer, fields);
   return answer;

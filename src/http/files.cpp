@@ -2,6 +2,7 @@
 #include <hocket/base/seam/own_fds.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/http/detail/content_types.hpp>
+#include <hocket/http/detail/file_sender.hpp>
 #include <hocket/http/detail/tokens.hpp>
 #include <hocket/http/files.hpp>
 #include <hocket/http/request.hpp>
@@ -36,8 +37,6 @@ static std::error_code error_of_open(int number) noexcept {
     default: return {number, std::generic_category()};
   }
 }
-
-static blocking_pool& pool_or_default(blocking_pool* pool) { return pool ? *pool : blocking_pool::process_pool(); }
 
 // A file by its name, or its precompressed sibling.
 struct file_search {
@@ -135,7 +134,8 @@ result<response> file_site::answer_with(request& rq, file_search&& found) const 
   const file_fields fields{.content_type = content_type_of(found.name),
                            .cache_control = cache_control_,
                            .encoding = found.encoding,
-                           .varies = precompressed_};
+                           .varies = precompressed_,
+                           .pool = pool_};
   return answer_with_file(rq, std::move(found.opened), fields);
 }
 
@@ -157,6 +157,7 @@ task<result<response>> file_site::answer(request& rq) const {
 // The file of send_file().
 struct named_file {
   std::string path, content_type, cache_control, download_name;
+  blocking_pool* pool;
   opened_file opened{};
 
   int open() noexcept {
@@ -166,12 +167,15 @@ struct named_file {
     return opened.fd ? read_state(opened) : errno;
   }
   file_fields fields() const noexcept {
-    return {.content_type = content_type, .cache_control = cache_control, .download_name = download_name};
+    return {.content_type = content_type,
+            .cache_control = cache_control,
+            .download_name = download_name,
+            .pool = pool};
   }
 };
 
-static task<result<response>> send_named_file(request& rq, named_file file, blocking_pool* pool) {
-  auto opening = blocking(pool_or_default(pool), &named_file::open, std::ref(file));
+static task<result<response>> send_named_file(request& rq, named_file file) {
+  auto opening = blocking(pool_or_default(file.pool), &named_file::open, std::ref(file));
   const int error = co_await or_return(std::move(opening));
   if (error != 0) co_return failure(error_of_open(error));
   if (file.opened.type != opened_file::kind::regular) co_return failure(errc::not_found);
@@ -203,8 +207,8 @@ task<result<response>> send_file(request& rq, std::string_view path, const file_
   const std::string_view type =
       options.content_type.empty() ? detail::content_type_of(path.substr(path.rfind('/') + 1)) : options.content_type;
   detail::named_file file{std::string(path), std::string(type), std::string(options.cache_control),
-                          std::string(options.download_name)};
-  return detail::send_named_file(rq, std::move(file), options.pool);
+                          std::string(options.download_name), options.pool};
+  return detail::send_named_file(rq, std::move(file));
 }
 
 result<response> send_file(request& rq, unique_fd file, const file_options& options) {
@@ -214,7 +218,10 @@ result<response> send_file(request& rq, unique_fd file, const file_options& opti
   const std::string_view type = options.content_type.empty() ? "application/octet-stream" : options.content_type;
   return detail::answer_with_file(
       rq, std::move(opened),
-      {.content_type = type, .cache_control = options.cache_control, .download_name = options.download_name});
+      {.content_type = type,
+       .cache_control = options.cache_control,
+       .download_name = options.download_name,
+       .pool = options.pool});
 }
 
 }}}  // namespace hocket::http

@@ -13,7 +13,7 @@
 // time in the future, it is the time when the file was given this time.
 //
 // The disk. If the name and the bytes of a file are in the system's cache, the worker serves it. Otherwise it is opened
-// and read on a thread of the blocking pool, so that a slow disk delays no other connection.
+// and read on a thread of the blocking pool of the options, so that a slow disk delays no other connection.
 //
 // # files
 //
@@ -67,7 +67,7 @@ struct files_options {
   bool precompressed = true;              // looks for siblings .br and .gz
   std::string_view index = "index.html";  // of a folder; empty: a folder is 404
   std::string_view cache_control{};       // the value of Cache-Control, as "public, max-age=3600"; empty: no such field
-  blocking_pool* pool = nullptr;          // outlives the server; null: the pool of the process
+  blocking_pool* pool = nullptr;          // opens and reads files; outlives the server; null: the pool of the process
 };
 static_assert(hocket::detail::owns_nothing<files_options>);
 
@@ -93,7 +93,7 @@ struct file_options {
   std::string_view content_type{};   // empty: by the ending of the name
   std::string_view cache_control{};  // empty: no such field
   std::string_view download_name{};  // the browser saves the file under this name; empty: it shows the file
-  blocking_pool* pool = nullptr;     // null: the pool of the process
+  blocking_pool* pool = nullptr;     // outlives the answer; null: the pool of the process
 };
 static_assert(hocket::detail::owns_nothing<file_options>);
 
