@@ -102,7 +102,10 @@ task<bool> active_connection::exchange() {
     if (body_.error()) refusal_ = body_.error();
     else if (must_read_whole()) refusal_ = co_await read_whole(whole, shares);
     const bool responded = co_await respond(answer);
-    if (!responded) co_return false;
+    if (!responded) {
+      site_.count_bytes(body_.read(), 0);
+      co_return false;
+    }
   }
   if (is_short(*answer)) {
     put_short_answer(*answer);
@@ -130,7 +133,10 @@ bool active_connection::must_read_whole() const noexcept {
 task<bool> active_connection::drain() {
   const result<void> sent = co_await out_.flush();
   if (!sent) co_return false;
+  // log_answer() has counted what was read before.
+  const std::uint64_t counted = body_.read();
   const bool drained = co_await body_.drain(site_.options.limits.max_drain);
+  site_.count_bytes(body_.read() - counted, 0);
   co_return drained;
 }
 
