@@ -5,6 +5,7 @@
 #include <hocket/http/detail/file_sender.hpp>
 #include <hocket/http/detail/ranges.hpp>
 
+#include "http/disposition.hpp"
 #include "http/file_answer.hpp"
 
 #include <array>
@@ -145,16 +146,6 @@ condition_fields read_conditions(const request& rq) {
           .if_none_match = rq.header("If-None-Match"),
           .if_modified_since = rq.header("If-Modified-Since"),
           .if_unmodified_since = rq.header("If-Unmodified-Since")};
-}
-
-// The name in quotes, without characters that a browser could misread (RFC 6266).
-std::string disposition_of(std::string_view name) {
-  std::string text = "attachment; filename=\"";
-  for (const char c : name) {
-    const bool is_plain = c >= ' ' && c < '\x7F' && c != '"' && c != '\\' && c != '/' && c != '%';
-    text += is_plain ? c : '_';
-  }
-  return text += '"';
 }
 
 void set_validators(response& answer, const file_fields& fields, const validators& current) {

@@ -92,7 +92,7 @@ class files {
 struct file_options {
   std::string_view content_type{};   // empty: by the ending of the name
   std::string_view cache_control{};  // empty: no such field
-  std::string_view download_name{};  // the browser saves the file under this name; empty: it shows the file
+  std::string_view download_name{};  // UTF-8: the browser saves the file under this name; empty: it shows the file
   blocking_pool* pool = nullptr;     // outlives the answer; null: the pool of the process
 };
 static_assert(hocket::detail::owns_nothing<file_options>);
