@@ -42,22 +42,29 @@ static std::error_code error_of_open(int number) noexcept {
 struct file_search {
   struct variant {
     std::string_view ending, encoding;
-    bool is_accepted;
+    int quality;  // 0: not accepted
   };
 
   int root;
   std::string name;
-  std::array<variant, 2> siblings{};
+  std::array<variant, 2> siblings{};  // the preferred one first
   opened_file opened{};
   std::string_view encoding{};
 
   // Returns 0, or the error number. Throws std::bad_alloc.
   int open(open_mode mode) {
     for (const variant& sibling : siblings) {
-      if (!sibling.is_accepted) continue;
-      const int error = open_beneath(root, (name + std::string(sibling.ending)).c_str(), mode, opened);
-      if (error == 0 && opened.type == opened_file::kind::regular) return encoding = sibling.encoding, 0;
+      if (sibling.quality == 0) continue;
+      opened_file candidate;
+      const int error = open_beneath(root, (name + std::string(sibling.ending)).c_str(), mode, candidate);
       if (error == EAGAIN) return error;
+      if (error != 0 || candidate.type != opened_file::kind::regular) continue;
+      // `docs.gz` beside a folder `docs` is a file of its own.
+      const int folder_error = open_beneath(root, (name + "/").c_str(), mode, opened);
+      if (folder_error == 0 || folder_error == EAGAIN) return folder_error;
+      opened = std::move(candidate);
+      encoding = sibling.encoding;
+      return 0;
     }
     return open_beneath(root, name.empty() ? "." : name.c_str(), mode, opened);
   }
@@ -109,10 +116,11 @@ file_search file_site::search_for(const request& rq, std::string&& name) const {
   accepted_encodings accepted;
   if (precompressed_) accepted = accepted_encodings::parse(rq.header("Accept-Encoding").value_or(""));
   if (name.empty() || name.back() == '/') name += index_;
-  const bool is_file = !name.empty() && name.back() != '/';
-  return {.root = root_.native_handle(),
-          .name = std::move(name),
-          .siblings = {{{".br", "br", accepted.br && is_file}, {".gz", "gzip", accepted.gzip && is_file}}}};
+  if (name.empty() || name.back() == '/') accepted = {};  // a folder
+  file_search search{.root = root_.native_handle(), .name = std::move(name)};
+  search.siblings = {{{".br", "br", accepted.br}, {".gz", "gzip", accepted.gzip}}};
+  if (accepted.gzip > accepted.br) std::swap(search.siblings[0], search.siblings[1]);
+  return search;
 }
 
 // The raw path keeps its encoding. It begins with one slash: a path with two is no name of a file.

@@ -26,7 +26,8 @@
 // (301) to the path with a slash, because relative links of the index depend on it.
 //
 // Precompressed files. If the client accepts `br` or `gzip`, and beside `app.js` there is a file `app.js.br` or
-// `app.js.gz`, then this file is sent, with the Content-Type of `app.js`. Each answer has Vary: Accept-Encoding.
+// `app.js.gz`, then this file is sent, with the Content-Type of `app.js`. The client's quality values choose between
+// the two, and at equal ones `br` is sent. Each answer has Vary: Accept-Encoding.
 //
 // Changes. The folder is opened once: it may be renamed, and not replaced. Files may be replaced by a rename at any
 // time. If a file becomes shorter while it is sent, the connection is closed.
