@@ -27,7 +27,8 @@
 //
 // Precompressed files. If the client accepts `br` or `gzip`, and beside `app.js` there is a file `app.js.br` or
 // `app.js.gz`, then this file is sent, with the Content-Type of `app.js`. The client's quality values choose between
-// the two, and at equal ones `br` is sent. Each answer has Vary: Accept-Encoding.
+// the two, and at equal ones `br` is sent. The answers 200, 206, 304 and 416 have Vary: Accept-Encoding. An answer of
+// the error table has not, for instance 404 and 412.
 //
 // Changes. The folder is opened once: it may be renamed, and not replaced. Files may be replaced by a rename at any
 // time. If a file becomes shorter while it is sent, the connection is closed.

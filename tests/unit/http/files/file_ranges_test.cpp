@@ -35,6 +35,7 @@ TEST_CASE("one range is a part of the file") {
     CHECK(answer.status == status::partial_content);
     CHECK(answer.body == expected.body);
     CHECK(answer.field("Content-Range") == expected.content_range);
+    CHECK(answer.field("Vary") == "Accept-Encoding");
     CHECK(answer.field("Content-Type") == "text/plain; charset=utf-8");
     CHECK(answer.field("ETag").size() > 2);
   }
