@@ -229,7 +229,8 @@ task<std::error_code> active_connection::send_text(std::string_view text) {
 
 task<std::error_code> active_connection::send_file(const body_file& file) {
   body_writer writer(out_, false, file.size);
-  const result<void> sent = co_await send_file_part(writer, file.file.native_handle(), file.offset, file.size, file.pool);
+  const result<void> sent =
+      co_await send_file_part(writer, file.file.native_handle(), file.offset, file.size, file.pool);
   if (!sent) co_return sent.error();
   const result<void> ended = co_await writer.end();
   co_return error_of(ended);

@@ -92,12 +92,8 @@ task<result<void>> write_parts(body_writer& out, const multipart& parts) {
 }
 
 response answer_with_parts(opened_file&& opened, const range_set& ranges, const file_fields& fields) {
-  multipart parts{std::move(opened.fd),
-                  opened.size,
-                  ranges,
-                  std::string(fields.content_type),
-                  make_boundary(),
-                  fields.pool};
+  multipart parts{std::move(opened.fd), opened.size, ranges, std::string(fields.content_type),
+                  make_boundary(),      fields.pool};
   const std::uint64_t size = parts.body_size();
   const std::string type = "multipart/byteranges; boundary=" + parts.boundary;
   return stream_body(type, size, &write_parts, std::move(parts)).set_status(status::partial_content);
@@ -185,9 +181,8 @@ result<response> answer_with_file(request& rq, opened_file&& opened, const file_
   }
   const range_set ranges = read_ranges(rq, opened.size, current, now);
   if (ranges.result() == range_set::outcome::unsatisfiable) return answer_unsatisfiable(opened.size, fields);
-  response answer = ranges.size() != 0
-                        ? answer_with_ranges(std::move(opened), ranges, fields)
-                        : answer_with_whole(std::move(opened), fields, rq.method() == method::get);
+  response answer = ranges.size() != 0 ? answer_with_ranges(std::move(opened), ranges, fields)
+                                       : answer_with_whole(std::move(opened), fields, rq.method() == method::get);
   set_validators(answer, fields, current);
   set_content_fields(answer, fields);
   return answer;

@@ -175,10 +175,7 @@ struct named_file {
     return opened.fd ? read_state(opened) : errno;
   }
   file_fields fields() const noexcept {
-    return {.content_type = content_type,
-            .cache_control = cache_control,
-            .download_name = download_name,
-            .pool = pool};
+    return {.content_type = content_type, .cache_control = cache_control, .download_name = download_name, .pool = pool};
   }
 };
 
@@ -224,12 +221,11 @@ result<response> send_file(request& rq, unique_fd file, const file_options& opti
   if (const int error = detail::read_state(opened); error != 0) return failure(detail::error_of_open(error));
   if (opened.type != detail::opened_file::kind::regular) return failure(errc::not_found);
   const std::string_view type = options.content_type.empty() ? "application/octet-stream" : options.content_type;
-  return detail::answer_with_file(
-      rq, std::move(opened),
-      {.content_type = type,
-       .cache_control = options.cache_control,
-       .download_name = options.download_name,
-       .pool = options.pool});
+  return detail::answer_with_file(rq, std::move(opened),
+                                  {.content_type = type,
+                                   .cache_control = options.cache_control,
+                                   .download_name = options.download_name,
+                                   .pool = options.pool});
 }
 
 }}}  // namespace hocket::http

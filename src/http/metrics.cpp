@@ -52,8 +52,7 @@ std::string text_of(const Labels& labels) {
 // Labels have no order: two lists with the same labels have the same key.
 std::string key_of(std::initializer_list<metric_label> labels) {
   std::vector<metric_label> sorted(labels);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const metric_label& a, const metric_label& b) { return a.name < b.name; });
+  std::sort(sorted.begin(), sorted.end(), [](const metric_label& a, const metric_label& b) { return a.name < b.name; });
   return text_of(sorted);
 }
 

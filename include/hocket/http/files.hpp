@@ -9,8 +9,8 @@
 // Answers. Content-Type is chosen by the ending of the name, with X-Content-Type-Options: nosniff. Last-Modified and an
 // ETag are sent, and If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range and If-Range are heeded:
 // 304, 412, 206 with at most 5 ranges, 416. A HEAD request gets the same fields. A 416 has the size of the file
-// (Content-Range), and no field of its content: no Cache-Control, no ETag. Last-Modified is never in the future: for a file with a
-// time in the future, it is the time when the file was given this time.
+// (Content-Range), and no field of its content: no Cache-Control, no ETag. Last-Modified is never in the future: for a
+// file with a time in the future, it is the time when the file was given this time.
 //
 // The disk. If the name and the bytes of a file are in the system's cache, the worker serves it. Otherwise it is opened
 // and read on a thread of the blocking pool of the options, so that a slow disk delays no other connection.

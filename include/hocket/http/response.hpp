@@ -186,8 +186,8 @@ inline response empty(http::status status = http::status::no_content) noexcept {
 // also blanks, throw std::system_error with std::errc::invalid_argument. Do not pass on a target of a peer unchecked.
 response redirect(std::string_view location, http::status status = http::status::see_other);
 
-// `size` bytes of a regular file from `offset` on. send_file() in files.hpp opens a file by its path. Bytes that are not
-// in the system's cache are read on a thread of `pool`, which outlives the response; null: the pool of the process.
+// `size` bytes of a regular file from `offset` on. send_file() in files.hpp opens a file by its path. Bytes that are
+// not in the system's cache are read on a thread of `pool`, which outlives the response; null: the pool of the process.
 response file_range(std::string_view content_type, unique_fd file, std::uint64_t offset, std::uint64_t size,
                     blocking_pool* pool = nullptr);
 

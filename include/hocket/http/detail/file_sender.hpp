@@ -48,7 +48,8 @@ class file_reader {
 // The pool of the options, or else the pool of the process, which is made at its first use.
 inline blocking_pool& pool_or_default(blocking_pool* pool) { return pool ? *pool : blocking_pool::process_pool(); }
 
-// The fd stays open, and the pool exists, until the task ends. Null: the pool of the process. A cancel ends the wait for the sink; a read that has begun is waited for.
+// The fd stays open, and the pool exists, until the task ends. Null: the pool of the process. A cancel ends the wait
+// for the sink; a read that has begun is waited for.
 template <byte_sink Sink>
 task<result<void>> send_file_part(Sink& sink, int fd, std::uint64_t offset, std::uint64_t size, blocking_pool* pool) {
   file_reader reader(fd, offset, size);

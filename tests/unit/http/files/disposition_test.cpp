@@ -30,9 +30,9 @@ TEST_CASE("a name of other characters than ASCII is sent in both forms") {
 }
 
 TEST_CASE("a name that is no UTF-8 is sent in ASCII alone") {
-  for (std::string_view bytes : {"\x80", "\xC3", "\xC3(", "\xC0\xAF", "\xC1\xBF", "\xE0\x80\xAF", "\xE2\x98", "\xE2\x98(",
-                                 "\xED\xA0\x80", "\xF0\x80\x80\xAF", "\xF0\x9F\x98", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80",
-                                 "\xFF", "\xC3\xBC\xFC"}) {
+  for (std::string_view bytes :
+       {"\x80", "\xC3", "\xC3(", "\xC0\xAF", "\xC1\xBF", "\xE0\x80\xAF", "\xE2\x98", "\xE2\x98(", "\xED\xA0\x80",
+        "\xF0\x80\x80\xAF", "\xF0\x9F\x98", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF", "\xC3\xBC\xFC"}) {
     const std::string value = disposition_of("a" + std::string(bytes) + ".txt");
     CAPTURE(value);
     CHECK(value.starts_with("attachment; filename=\"a_"));

@@ -156,7 +156,8 @@ TEST_CASE("Last-Modified is never later than now, and its conditions hold, also 
   site files;
   std::set<std::string> tags;
   // The years 2096, 2286 and 2350; the last two are beyond 64 bits of nanoseconds.
-  for (const std::int64_t time : {std::int64_t{4'000'000'000}, std::int64_t{10'000'000'000}, std::int64_t{12'000'000'000}}) {
+  for (const std::int64_t time :
+       {std::int64_t{4'000'000'000}, std::int64_t{10'000'000'000}, std::int64_t{12'000'000'000}}) {
     CAPTURE(time);
     files.set_time("public/a.txt", time);
     struct stat state{};

@@ -247,14 +247,13 @@ TEST_CASE("the bytes of a body are counted once, also if they are dropped, or if
     std::string sent;
     std::uint64_t bytes;
   };
-  for (const row& expected :
-       {row{with_length("/plain", body), 1000}, row{with_length("/task", body), 1000},
-        row{with_length("/stream", body), 1000}, row{with_length("/ignore", body), 1000},
-        row{with_length("/ignore-plain", body), 1000}, row{with_length("/none", body), 1000},
-        row{chunked("/ignore", chunks), 1000}, row{chunked("/stream", chunks), 1000},
-        row{post("/plain", "Content-Length: 1001\r\n", body), 1000},
-        row{post("/stream", "Content-Length: 1001\r\n", body), 1000},
-        row{post("/ignore", "Content-Length: 1001\r\n", body), 1000}}) {
+  for (const row& expected : {row{with_length("/plain", body), 1000}, row{with_length("/task", body), 1000},
+                              row{with_length("/stream", body), 1000}, row{with_length("/ignore", body), 1000},
+                              row{with_length("/ignore-plain", body), 1000}, row{with_length("/none", body), 1000},
+                              row{chunked("/ignore", chunks), 1000}, row{chunked("/stream", chunks), 1000},
+                              row{post("/plain", "Content-Length: 1001\r\n", body), 1000},
+                              row{post("/stream", "Content-Length: 1001\r\n", body), 1000},
+                              row{post("/ignore", "Content-Length: 1001\r\n", body), 1000}}) {
     CAPTURE(expected.sent.substr(0, 60));
     for (const std::size_t piece : {std::size_t{100}, expected.sent.size()}) {
       CAPTURE(piece);
