@@ -128,11 +128,15 @@ opened_file::kind kind_of(unsigned mode) noexcept {
 
 int read_state(opened_file& opened) noexcept {
   struct statx state{};
-  constexpr unsigned requested = STATX_TYPE | STATX_SIZE | STATX_MTIME;
+  constexpr unsigned requested = STATX_TYPE | STATX_SIZE | STATX_MTIME | STATX_CTIME;
   if (::statx(opened.fd.native_handle(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, requested, &state) != 0) return errno;
   opened.type = kind_of(state.stx_mode);
   opened.size = state.stx_size;
-  opened.modified_ns = state.stx_mtime.tv_sec * std::int64_t{1'000'000'000} + state.stx_mtime.tv_nsec;
+  opened.mtime = state.stx_mtime.tv_sec;
+  opened.ctime = state.stx_ctime.tv_sec;
+  // Beyond the year 2262 the number wraps, and still differs for each time.
+  const auto seconds = static_cast<std::uint64_t>(opened.mtime);
+  opened.modified_ns = static_cast<std::int64_t>(seconds * 1'000'000'000 + state.stx_mtime.tv_nsec);
   return 0;
 }
 

@@ -34,9 +34,15 @@ struct opened_file {
   unique_fd fd;
   kind type = kind::other;
   std::uint64_t size = 0;
-  std::int64_t modified_ns = 0;  // of the last change of the content, since 1970
+  // Times in seconds since 1970.
+  std::int64_t mtime = 0;        // of the last change of the content, or a time that a program has set
+  std::int64_t ctime = 0;        // of the last change of the inode
+  std::int64_t modified_ns = 0;  // mtime in nanoseconds, modulo 2^64: for entity tags
 
-  std::int64_t modified() const noexcept { return modified_ns / 1'000'000'000; }
+  // The time of the last change of the content, at most `now`. If mtime is in the future, a program has set it, and
+  // ctime is the time of this call or of a later change. Not `now`: a client that sends it back a second later would
+  // get the file again.
+  std::int64_t modified(std::int64_t now) const noexcept { return mtime <= now ? mtime : ctime <= now ? ctime : now; }
 };
 
 // Opens `path`, a terminated relative name, beneath the folder `root`. A FIFO or a device without a peer does not

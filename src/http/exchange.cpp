@@ -103,7 +103,10 @@ task<bool> active_connection::exchange() {
     if (body_.error()) refusal_ = body_.error();
     else if (must_read_whole()) refusal_ = co_await read_whole(whole, shares);
     const bool responded = co_await respond(answer);
-    if (!responded) co_return false;
+    if (!responded) {
+      site_.count_bytes(body_.read(), 0);
+      co_return false;
+    }
   }
   if (is_short(*answer)) {
     put_short_answer(*answer);
@@ -131,7 +134,10 @@ bool active_connection::must_read_whole() const noexcept {
 task<bool> active_connection::drain() {
   const result<void> sent = co_await out_.flush();
   if (!sent) co_return false;
+  // log_answer() has counted what was read before.
+  const std::uint64_t counted = body_.read();
   const bool drained = co_await body_.drain(site_.options.limits.max_drain);
+  site_.count_bytes(body_.read() - counted, 0);
   co_return drained;
 }
 
@@ -244,7 +250,8 @@ task<std::error_code> active_connection::send_text(std::string_view text) {
 
 task<std::error_code> active_connection::send_file(const body_file& file) {
   body_writer writer(out_, false, file.size);
-  const result<void> sent = co_await send_file_part(writer, file.file.native_handle(), file.offset, file.size);
+  const result<void> sent =
+      co_await send_file_part(writer, file.file.native_handle(), file.offset, file.size, file.pool);
   if (!sent) co_return sent.error();
   const result<void> ended = co_await writer.end();
   co_return error_of(ended);

@@ -5,9 +5,9 @@
 #include <hocket/http/detail/file_sender.hpp>
 #include <hocket/http/detail/ranges.hpp>
 
+#include "http/disposition.hpp"
 #include "http/file_answer.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <ctime>
@@ -49,6 +49,7 @@ struct multipart {
   range_set ranges;
   std::string content_type;
   std::string boundary;
+  blocking_pool* pool;
 
   std::string part_head(std::size_t i) const {
     std::string head = i == 0 ? "--" : "\r\n--";
@@ -82,7 +83,7 @@ task<result<void>> write_parts(body_writer& out, const multipart& parts) {
     const std::string head = parts.part_head(i);
     co_await or_return(out.write(head));
     const byte_range& range = parts.ranges[i];
-    auto sending = send_file_part(out, parts.file.native_handle(), range.begin, range.size());
+    auto sending = send_file_part(out, parts.file.native_handle(), range.begin, range.size(), parts.pool);
     co_await or_return(std::move(sending));
   }
   const std::string tail = parts.tail();
@@ -90,8 +91,9 @@ task<result<void>> write_parts(body_writer& out, const multipart& parts) {
   co_return {};
 }
 
-response answer_with_parts(opened_file&& opened, const range_set& ranges, std::string_view content_type) {
-  multipart parts{std::move(opened.fd), opened.size, ranges, std::string(content_type), make_boundary()};
+response answer_with_parts(opened_file&& opened, const range_set& ranges, const file_fields& fields) {
+  multipart parts{std::move(opened.fd), opened.size, ranges, std::string(fields.content_type),
+                  make_boundary(),      fields.pool};
   const std::uint64_t size = parts.body_size();
   const std::string type = "multipart/byteranges; boundary=" + parts.boundary;
   return stream_body(type, size, &write_parts, std::move(parts)).set_status(status::partial_content);
@@ -107,26 +109,30 @@ bool read_cached(const opened_file& opened, std::string& content) {
   return count >= 0 && static_cast<std::size_t>(count) == content.size();
 }
 
-response answer_with_whole(opened_file&& opened, std::string_view content_type, bool has_body) {
+response answer_with_whole(opened_file&& opened, const file_fields& fields, bool has_body) {
   std::string bytes;
   if (has_body && opened.size <= max_inline_size && read_cached(opened, bytes))
-    return content(content_type, std::move(bytes));
-  return file_range(content_type, std::move(opened.fd), 0, opened.size);
+    return content(fields.content_type, std::move(bytes));
+  return file_range(fields.content_type, std::move(opened.fd), 0, opened.size, fields.pool);
 }
 
-response answer_with_ranges(opened_file&& opened, const range_set& ranges, std::string_view content_type) {
-  if (ranges.size() > 1) return answer_with_parts(std::move(opened), ranges, content_type);
+response answer_with_ranges(opened_file&& opened, const range_set& ranges, const file_fields& fields) {
+  if (ranges.size() > 1) return answer_with_parts(std::move(opened), ranges, fields);
   const byte_range& range = ranges[0];
   const std::uint64_t size = opened.size;
-  return file_range(content_type, std::move(opened.fd), range.begin, range.size())
+  return file_range(fields.content_type, std::move(opened.fd), range.begin, range.size(), fields.pool)
       .set_status(status::partial_content)
       .set("Content-Range", content_range(range, size));
 }
 
-response answer_unsatisfiable(std::uint64_t size) {
+// The fields of the file stay away: a cache would store the error as the file for as long as Cache-Control says.
+response answer_unsatisfiable(std::uint64_t size, const file_fields& fields) {
   std::string text = "bytes */";
   append_number(text, size);
-  return empty(status::range_not_satisfiable).set("Content-Range", text);
+  response answer = empty(status::range_not_satisfiable);
+  answer.set("Content-Range", text);
+  if (fields.varies) answer.set("Vary", "Accept-Encoding");
+  return answer;
 }
 
 // --- fields
@@ -138,18 +144,8 @@ condition_fields read_conditions(const request& rq) {
           .if_unmodified_since = rq.header("If-Unmodified-Since")};
 }
 
-// The name in quotes, without characters that a browser could misread (RFC 6266).
-std::string disposition_of(std::string_view name) {
-  std::string text = "attachment; filename=\"";
-  for (const char c : name) {
-    const bool is_plain = c >= ' ' && c < '\x7F' && c != '"' && c != '\\' && c != '/' && c != '%';
-    text += is_plain ? c : '_';
-  }
-  return text += '"';
-}
-
-void set_validators(response& answer, const file_fields& fields, const validators& current, std::int64_t now) {
-  const date_text date = format_date(std::min(current.modified, now));
+void set_validators(response& answer, const file_fields& fields, const validators& current) {
+  const date_text date = format_date(current.modified);
   answer.set("ETag", current.tag).set("Last-Modified", {date.data(), date.size()});
   if (!fields.cache_control.empty()) answer.set("Cache-Control", fields.cache_control);
   if (fields.varies) answer.set("Vary", "Accept-Encoding");
@@ -157,22 +153,14 @@ void set_validators(response& answer, const file_fields& fields, const validator
 
 void set_content_fields(response& answer, const file_fields& fields) {
   answer.set("Accept-Ranges", "bytes").set("X-Content-Type-Options", "nosniff");
-  if (!fields.encoding.empty() && answer.status() != status::range_not_satisfiable)
-    answer.set("Content-Encoding", fields.encoding);
+  if (!fields.encoding.empty()) answer.set("Content-Encoding", fields.encoding);
   if (!fields.download_name.empty()) answer.set("Content-Disposition", disposition_of(fields.download_name));
 }
 
-response answer_with_content(request& rq, opened_file&& opened, const file_fields& fields, const validators& current,
-                             std::int64_t now) {
-  const bool is_get = rq.method() == method::get;
-  const std::optional<std::string_view> range = is_get ? rq.header("Range") : std::nullopt;
-  if (range && if_range_holds(rq.header("If-Range"), current, now)) {
-    const range_set ranges = range_set::parse(*range, opened.size);
-    if (ranges.result() == range_set::outcome::unsatisfiable) return answer_unsatisfiable(opened.size);
-    if (ranges.result() == range_set::outcome::satisfiable)
-      return answer_with_ranges(std::move(opened), ranges, fields.content_type);
-  }
-  return answer_with_whole(std::move(opened), fields.content_type, is_get);
+range_set read_ranges(const request& rq, std::uint64_t size, const validators& current, std::int64_t now) {
+  const std::optional<std::string_view> range = rq.method() == method::get ? rq.header("Range") : std::nullopt;
+  if (!range || !if_range_holds(rq.header("If-Range"), current, now)) return {};
+  return range_set::parse(*range, size);
 }
 
 }  // namespace
@@ -180,19 +168,22 @@ response answer_with_content(request& rq, opened_file&& opened, const file_field
 result<response> answer_with_file(request& rq, opened_file&& opened, const file_fields& fields) {
   const std::int64_t now = current_time();
   const entity_tag tag(opened.modified_ns, opened.size, fields.encoding);
-  const validators current{tag.text(), opened.modified()};
+  const validators current{tag.text(), opened.modified(now)};
   const bool is_read = rq.method() == method::get || rq.method() == method::head;
   switch (evaluate_conditions(read_conditions(rq), current, is_read, now)) {
     case condition_outcome::precondition_failed: return failure(errc::precondition_failed);
     case condition_outcome::not_modified: {
       response answer = empty(status::not_modified);
-      set_validators(answer, fields, current, now);
+      set_validators(answer, fields, current);
       return answer;
     }
     case condition_outcome::proceed: break;
   }
-  response answer = answer_with_content(rq, std::move(opened), fields, current, now);
-  set_validators(answer, fields, current, now);
+  const range_set ranges = read_ranges(rq, opened.size, current, now);
+  if (ranges.result() == range_set::outcome::unsatisfiable) return answer_unsatisfiable(opened.size, fields);
+  response answer = ranges.size() != 0 ? answer_with_ranges(std::move(opened), ranges, fields)
+                                       : answer_with_whole(std::move(opened), fields, rq.method() == method::get);
+  set_validators(answer, fields, current);
   set_content_fields(answer, fields);
   return answer;
 }

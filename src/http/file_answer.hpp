@@ -15,7 +15,8 @@ struct file_fields {
   std::string_view cache_control{};
   std::string_view encoding{};  // "br" or "gzip"
   std::string_view download_name{};
-  bool varies = false;  // by Accept-Encoding
+  bool varies = false;            // by Accept-Encoding
+  blocking_pool* pool = nullptr;  // reads the file; null: the pool of the process
 };
 
 // `opened` is a regular file. Errors: precondition_failed. Throws std::bad_alloc.

@@ -34,7 +34,7 @@ std::optional<std::string> file_name_of(std::string_view path, bool dotfiles) {
   return name;
 }
 
-// An element with a quality of 0 is not accepted; "*" stands for each encoding that is not named.
+// "*" stands for each encoding that is not named.
 accepted_encodings accepted_encodings::parse(std::string_view field) noexcept {
   int br = -1, gzip = -1, others = 0;
   list_reader elements(field);
@@ -46,7 +46,7 @@ accepted_encodings accepted_encodings::parse(std::string_view field) noexcept {
     else if (equals_ignore_case(parts.name, "gzip") || equals_ignore_case(parts.name, "x-gzip")) gzip = quality;
     else if (parts.name == "*") others = quality;
   }
-  return {.br = (br < 0 ? others : br) > 0, .gzip = (gzip < 0 ? others : gzip) > 0};
+  return {.br = br < 0 ? others : br, .gzip = gzip < 0 ? others : gzip};
 }
 
 }}}  // namespace hocket::http::detail

@@ -12,10 +12,10 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http::detail {
 // that begins with a dot if `dotfiles` is false, or more than 4,000 bytes. Throws std::bad_alloc.
 std::optional<std::string> file_name_of(std::string_view path, bool dotfiles);
 
-// Encodings of content that a client accepts, by Accept-Encoding (RFC 9110, 12.5.3).
+// The qualities of encodings of content, by Accept-Encoding (RFC 9110, 12.5.3): 0, not accepted, to 1,000, the best.
 struct accepted_encodings {
-  bool br = false;
-  bool gzip = false;
+  int br = 0;
+  int gzip = 0;
 
   static accepted_encodings parse(std::string_view field) noexcept;
 };

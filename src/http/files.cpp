@@ -2,6 +2,7 @@
 #include <hocket/base/seam/own_fds.hpp>
 #include <hocket/coro/or_return.hpp>
 #include <hocket/http/detail/content_types.hpp>
+#include <hocket/http/detail/file_sender.hpp>
 #include <hocket/http/detail/tokens.hpp>
 #include <hocket/http/files.hpp>
 #include <hocket/http/request.hpp>
@@ -37,28 +38,33 @@ static std::error_code error_of_open(int number) noexcept {
   }
 }
 
-static blocking_pool& pool_or_default(blocking_pool* pool) { return pool ? *pool : blocking_pool::process_pool(); }
-
 // A file by its name, or its precompressed sibling.
 struct file_search {
   struct variant {
     std::string_view ending, encoding;
-    bool is_accepted;
+    int quality;  // 0: not accepted
   };
 
   int root;
   std::string name;
-  std::array<variant, 2> siblings{};
+  std::array<variant, 2> siblings{};  // the preferred one first
   opened_file opened{};
   std::string_view encoding{};
 
   // Returns 0, or the error number. Throws std::bad_alloc.
   int open(open_mode mode) {
     for (const variant& sibling : siblings) {
-      if (!sibling.is_accepted) continue;
-      const int error = open_beneath(root, (name + std::string(sibling.ending)).c_str(), mode, opened);
-      if (error == 0 && opened.type == opened_file::kind::regular) return encoding = sibling.encoding, 0;
+      if (sibling.quality == 0) continue;
+      opened_file candidate;
+      const int error = open_beneath(root, (name + std::string(sibling.ending)).c_str(), mode, candidate);
       if (error == EAGAIN) return error;
+      if (error != 0 || candidate.type != opened_file::kind::regular) continue;
+      // `docs.gz` beside a folder `docs` is a file of its own.
+      const int folder_error = open_beneath(root, (name + "/").c_str(), mode, opened);
+      if (folder_error == 0 || folder_error == EAGAIN) return folder_error;
+      opened = std::move(candidate);
+      encoding = sibling.encoding;
+      return 0;
     }
     return open_beneath(root, name.empty() ? "." : name.c_str(), mode, opened);
   }
@@ -110,10 +116,11 @@ file_search file_site::search_for(const request& rq, std::string&& name) const {
   accepted_encodings accepted;
   if (precompressed_) accepted = accepted_encodings::parse(rq.header("Accept-Encoding").value_or(""));
   if (name.empty() || name.back() == '/') name += index_;
-  const bool is_file = !name.empty() && name.back() != '/';
-  return {.root = root_.native_handle(),
-          .name = std::move(name),
-          .siblings = {{{".br", "br", accepted.br && is_file}, {".gz", "gzip", accepted.gzip && is_file}}}};
+  if (name.empty() || name.back() == '/') accepted = {};  // a folder
+  file_search search{.root = root_.native_handle(), .name = std::move(name)};
+  search.siblings = {{{".br", "br", accepted.br}, {".gz", "gzip", accepted.gzip}}};
+  if (accepted.gzip > accepted.br) std::swap(search.siblings[0], search.siblings[1]);
+  return search;
 }
 
 // The raw path keeps its encoding. It begins with one slash: a path with two is no name of a file.
@@ -135,7 +142,8 @@ result<response> file_site::answer_with(request& rq, file_search&& found) const 
   const file_fields fields{.content_type = content_type_of(found.name),
                            .cache_control = cache_control_,
                            .encoding = found.encoding,
-                           .varies = precompressed_};
+                           .varies = precompressed_,
+                           .pool = pool_};
   return answer_with_file(rq, std::move(found.opened), fields);
 }
 
@@ -157,6 +165,7 @@ task<result<response>> file_site::answer(request& rq) const {
 // The file of send_file().
 struct named_file {
   std::string path, content_type, cache_control, download_name;
+  blocking_pool* pool;
   opened_file opened{};
 
   int open() noexcept {
@@ -166,12 +175,12 @@ struct named_file {
     return opened.fd ? read_state(opened) : errno;
   }
   file_fields fields() const noexcept {
-    return {.content_type = content_type, .cache_control = cache_control, .download_name = download_name};
+    return {.content_type = content_type, .cache_control = cache_control, .download_name = download_name, .pool = pool};
   }
 };
 
-static task<result<response>> send_named_file(request& rq, named_file file, blocking_pool* pool) {
-  auto opening = blocking(pool_or_default(pool), &named_file::open, std::ref(file));
+static task<result<response>> send_named_file(request& rq, named_file file) {
+  auto opening = blocking(pool_or_default(file.pool), &named_file::open, std::ref(file));
   const int error = co_await or_return(std::move(opening));
   if (error != 0) co_return failure(error_of_open(error));
   if (file.opened.type != opened_file::kind::regular) co_return failure(errc::not_found);
@@ -203,8 +212,8 @@ task<result<response>> send_file(request& rq, std::string_view path, const file_
   const std::string_view type =
       options.content_type.empty() ? detail::content_type_of(path.substr(path.rfind('/') + 1)) : options.content_type;
   detail::named_file file{std::string(path), std::string(type), std::string(options.cache_control),
-                          std::string(options.download_name)};
-  return detail::send_named_file(rq, std::move(file), options.pool);
+                          std::string(options.download_name), options.pool};
+  return detail::send_named_file(rq, std::move(file));
 }
 
 result<response> send_file(request& rq, unique_fd file, const file_options& options) {
@@ -212,9 +221,11 @@ result<response> send_file(request& rq, unique_fd file, const file_options& opti
   if (const int error = detail::read_state(opened); error != 0) return failure(detail::error_of_open(error));
   if (opened.type != detail::opened_file::kind::regular) return failure(errc::not_found);
   const std::string_view type = options.content_type.empty() ? "application/octet-stream" : options.content_type;
-  return detail::answer_with_file(
-      rq, std::move(opened),
-      {.content_type = type, .cache_control = options.cache_control, .download_name = options.download_name});
+  return detail::answer_with_file(rq, std::move(opened),
+                                  {.content_type = type,
+                                   .cache_control = options.cache_control,
+                                   .download_name = options.download_name,
+                                   .pool = options.pool});
 }
 
 }}}  // namespace hocket::http

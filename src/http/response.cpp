@@ -108,10 +108,12 @@ response redirect(std::string_view location, http::status status) {
   return answer;
 }
 
-response file_range(std::string_view content_type, unique_fd file, std::uint64_t offset, std::uint64_t size) {
+response file_range(std::string_view content_type, unique_fd file, std::uint64_t offset, std::uint64_t size,
+                    blocking_pool* pool) {
   response answer;
   answer.append("Content-Type", content_type);
-  detail::response_access::body(answer).set_file(std::make_unique<detail::body_file>(std::move(file), offset, size));
+  detail::response_access::body(answer).set_file(
+      std::make_unique<detail::body_file>(std::move(file), offset, size, pool));
   return answer;
 }
 

@@ -20,7 +20,8 @@ constexpr metric workers{"hocket_runtime_workers", "Worker threads.", gauge};
 constexpr metric coroutines{"hocket_runtime_coroutines", "Spawned coroutines that have not ended.", gauge};
 constexpr metric ready{"hocket_runtime_ready", "Ready coroutines that other workers may steal, about.", gauge};
 constexpr metric frames{"hocket_runtime_frame_bytes", "Free frames of tasks that the workers keep.", gauge};
-constexpr metric timer_lag{"hocket_runtime_max_timer_lag_seconds", "The greatest delay of a timer so far.", gauge};
+constexpr metric timer_lag{"hocket_runtime_max_timer_lag_seconds", "The greatest delay of a timer so far.",
+                           metric_kind::maximum};
 
 struct counted_field {
   metric description;

@@ -21,6 +21,9 @@
 //
 // If there is no memory for the entry of a source, the source is not listed. A forked child begins with an empty list.
 //
+// Equal names. Two sources may report a metric with the same labels, for instance two servers with the same name. A
+// visitor receives both values. The page of http::metrics adds them, and of a maximum it shows the greater one.
+//
 // Thread safety. Any thread. report_metrics() is called by any thread, one call at a time in the process.
 #pragma once
 #include <hocket/base/seam/platform/config.hpp>
@@ -35,6 +38,7 @@ namespace hocket { inline namespace HOCKET_ABI {
 enum class metric_kind : std::uint8_t {
   counter,  // only grows, until the process ends
   gauge,    // the value at one moment
+  maximum,  // the greatest value so far; shown as a gauge
 };
 
 // A metric with its constant texts, a static object. A name consists of letters, digits and underscores; the name of a

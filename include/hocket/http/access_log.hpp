@@ -29,7 +29,7 @@ struct access_record {
   std::string_view target;       // as it was sent
   std::string_view host;
   http::status status;
-  std::uint64_t bytes_in;   // of the request's body
+  std::uint64_t bytes_in;   // of the request's body, read until the answer was complete
   std::uint64_t bytes_out;  // of the answer, its head included
   duration time;            // from the end of the request's head to the end of the answer
   bool is_complete;         // false: the peer did not get all of the answer

@@ -8,10 +8,12 @@
 //
 // Answers. Content-Type is chosen by the ending of the name, with X-Content-Type-Options: nosniff. Last-Modified and an
 // ETag are sent, and If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range and If-Range are heeded:
-// 304, 412, 206 with at most 5 ranges, 416. A HEAD request gets the same fields.
+// 304, 412, 206 with at most 5 ranges, 416. A HEAD request gets the same fields. A 416 has the size of the file
+// (Content-Range), and no field of its content: no Cache-Control, no ETag. Last-Modified is never in the future: for a
+// file with a time in the future, it is the time when the file was given this time.
 //
 // The disk. If the name and the bytes of a file are in the system's cache, the worker serves it. Otherwise it is opened
-// and read on a thread of the blocking pool, so that a slow disk delays no other connection.
+// and read on a thread of the blocking pool of the options, so that a slow disk delays no other connection.
 //
 // # files
 //
@@ -24,7 +26,9 @@
 // (301) to the path with a slash, because relative links of the index depend on it.
 //
 // Precompressed files. If the client accepts `br` or `gzip`, and beside `app.js` there is a file `app.js.br` or
-// `app.js.gz`, then this file is sent, with the Content-Type of `app.js`. Each answer has Vary: Accept-Encoding.
+// `app.js.gz`, then this file is sent, with the Content-Type of `app.js`. The client's quality values choose between
+// the two, and at equal ones `br` is sent. The answers 200, 206, 304 and 416 have Vary: Accept-Encoding. An answer of
+// the error table has not, for instance 404 and 412.
 //
 // Changes. The folder is opened once: it may be renamed, and not replaced. Files may be replaced by a rename at any
 // time. If a file becomes shorter while it is sent, the connection is closed.
@@ -65,7 +69,7 @@ struct files_options {
   bool precompressed = true;              // looks for siblings .br and .gz
   std::string_view index = "index.html";  // of a folder; empty: a folder is 404
   std::string_view cache_control{};       // the value of Cache-Control, as "public, max-age=3600"; empty: no such field
-  blocking_pool* pool = nullptr;          // outlives the server; null: the pool of the process
+  blocking_pool* pool = nullptr;          // opens and reads files; outlives the server; null: the pool of the process
 };
 static_assert(hocket::detail::owns_nothing<files_options>);
 
@@ -90,8 +94,8 @@ class files {
 struct file_options {
   std::string_view content_type{};   // empty: by the ending of the name
   std::string_view cache_control{};  // empty: no such field
-  std::string_view download_name{};  // the browser saves the file under this name; empty: it shows the file
-  blocking_pool* pool = nullptr;     // null: the pool of the process
+  std::string_view download_name{};  // UTF-8: the browser saves the file under this name; empty: it shows the file
+  blocking_pool* pool = nullptr;     // outlives the answer; null: the pool of the process
 };
 static_assert(hocket::detail::owns_nothing<file_options>);
 

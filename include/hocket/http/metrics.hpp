@@ -5,6 +5,10 @@
 // The text has each source of base/metrics.hpp: runtimes, the blocking pool, servers and connection pools by name, the
 // memory of frames and stacks, and the sources of the program.
 //
+// Each combination of a name and labels has one value, as the format demands. If several sources report the same one,
+// for instance two servers with the same name, their values are added; of a maximum the page shows the greatest. Give
+// servers, runtimes and pools names of their own to see each of them.
+//
 // The page shows numbers of the process to everybody who can reach it: serve it on an address of its own, or put it
 // into a group with a before() that checks the client.
 //

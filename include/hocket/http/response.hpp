@@ -186,8 +186,10 @@ inline response empty(http::status status = http::status::no_content) noexcept {
 // also blanks, throw std::system_error with std::errc::invalid_argument. Do not pass on a target of a peer unchecked.
 response redirect(std::string_view location, http::status status = http::status::see_other);
 
-// `size` bytes of a regular file from `offset` on. send_file() in files.hpp opens a file by its path.
-response file_range(std::string_view content_type, unique_fd file, std::uint64_t offset, std::uint64_t size);
+// `size` bytes of a regular file from `offset` on. send_file() in files.hpp opens a file by its path. Bytes that are
+// not in the system's cache are read on a thread of `pool`, which outlives the response; null: the pool of the process.
+response file_range(std::string_view content_type, unique_fd file, std::uint64_t offset, std::uint64_t size,
+                    blocking_pool* pool = nullptr);
 
 // A body that `write(body_writer&, args...)` writes, a function that returns task<result<void>> or task<>. It is called
 // after the head has been sent, and may use the request. The callable and its arguments are stored until the body is

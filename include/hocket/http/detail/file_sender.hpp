@@ -1,7 +1,7 @@
 // Sends a range of a regular file to a sink.
 //
 // A sink is served by a worker, which must not wait for a disk. So bytes in the system's cache are read at once
-// (preadv2(2) with RWF_NOWAIT). All other bytes are read on a thread of the blocking pool before they are sent: a slow
+// (preadv2(2) with RWF_NOWAIT). All other bytes are read on a thread of a blocking pool before they are sent: a slow
 // disk delays only the connections that need the disk.
 //
 // Errors. The errors of pread(2), of blocking() and of the sink; io_error if the file has become shorter than the
@@ -45,13 +45,17 @@ class file_reader {
   std::unique_ptr<std::byte[]> memory_;
 };
 
-// The fd stays open until the task ends. A cancel ends the wait for the sink; a read that has begun is waited for.
+// The pool of the options, or else the pool of the process, which is made at its first use.
+inline blocking_pool& pool_or_default(blocking_pool* pool) { return pool ? *pool : blocking_pool::process_pool(); }
+
+// The fd stays open, and the pool exists, until the task ends. Null: the pool of the process. A cancel ends the wait
+// for the sink; a read that has begun is waited for.
 template <byte_sink Sink>
-task<result<void>> send_file_part(Sink& sink, int fd, std::uint64_t offset, std::uint64_t size) {
+task<result<void>> send_file_part(Sink& sink, int fd, std::uint64_t offset, std::uint64_t size, blocking_pool* pool) {
   file_reader reader(fd, offset, size);
   while (!reader.is_at_end()) {
     if (!reader.try_read()) {
-      auto reading = blocking(&file_reader::read_blocking, std::ref(reader));
+      auto reading = blocking(pool_or_default(pool), &file_reader::read_blocking, std::ref(reader));
       co_await or_return(std::move(reading));
     }
     auto writing = sink.write_all(reader.block());

@@ -12,7 +12,11 @@
 #include <string>
 #include <string_view>
 
-namespace hocket { inline namespace HOCKET_ABI { namespace http {
+namespace hocket { inline namespace HOCKET_ABI {
+
+class blocking_pool;
+
+namespace http {
 
 class body_writer;
 class upgraded_stream;
@@ -35,11 +39,12 @@ class upgrade_function : public hocket::detail::from_memory_source {
 
 // A range of a regular file.
 struct body_file : hocket::detail::from_memory_source {
-  body_file(unique_fd opened, std::uint64_t begin, std::uint64_t bytes) noexcept
-      : file(std::move(opened)), offset(begin), size(bytes) {}
+  body_file(unique_fd opened, std::uint64_t begin, std::uint64_t bytes, blocking_pool* readers) noexcept
+      : file(std::move(opened)), offset(begin), size(bytes), pool(readers) {}
   unique_fd file;
   std::uint64_t offset;
   std::uint64_t size;
+  blocking_pool* pool;  // null: the pool of the process
 };
 
 // The content of a body. At most one of its members is set.
@@ -113,4 +118,6 @@ class stored_body_function final : public body_function {
 
 }  // namespace detail
 
-}}}  // namespace hocket::http
+}  // namespace http
+
+}}  // namespace hocket

@@ -81,29 +81,31 @@ TEST_CASE("a path that is too long has no name") {
   CHECK_FALSE(file_name_of(std::string(4001, 'a'), false).has_value());
 }
 
-TEST_CASE("an encoding is accepted by its name or by a star, unless its quality is 0") {
+TEST_CASE("an encoding has a quality by its name or by a star") {
   struct row {
     std::string_view field;
-    bool br, gzip;
+    int br, gzip;
   };
   for (const row& expected : {
-           row{"", false, false},
-           row{"gzip", false, true},
-           row{"br", true, false},
-           row{"gzip, deflate, br", true, true},
-           row{"GZIP, Br", true, true},
-           row{"x-gzip", false, true},
-           row{"*", true, true},
-           row{"*;q=0", false, false},
-           row{"br;q=0, *", false, true},
-           row{"gzip;q=0.5, br;q=0", false, true},
-           row{"br;q=0.001", true, false},
-           row{"*;q=0, gzip", false, true},
-           row{"identity", false, false},
-           row{"br;q=2", false, false},
-           row{"br;q=x", false, false},
-           row{"brotli, gzipped", false, false},
-           row{"deflate;q=1.0", false, false},
+           row{"", 0, 0},
+           row{"gzip", 0, 1000},
+           row{"br", 1000, 0},
+           row{"gzip, deflate, br", 1000, 1000},
+           row{"GZIP, Br", 1000, 1000},
+           row{"x-gzip", 0, 1000},
+           row{"*", 1000, 1000},
+           row{"*;q=0", 0, 0},
+           row{"br;q=0, *", 0, 1000},
+           row{"gzip;q=0.5, br;q=0", 0, 500},
+           row{"br;q=0.001", 1, 0},
+           row{"*;q=0, gzip", 0, 1000},
+           row{"identity", 0, 0},
+           row{"br;q=2", 0, 0},
+           row{"br;q=x", 0, 0},
+           row{"brotli, gzipped", 0, 0},
+           row{"gzip;q=1, br;q=0.1", 100, 1000},
+           row{"br;q=0.2, *;q=0.3", 200, 300},
+           row{"deflate;q=1.0", 0, 0},
        }) {
     CAPTURE(expected.field);
     const accepted_encodings accepted = accepted_encodings::parse(expected.field);

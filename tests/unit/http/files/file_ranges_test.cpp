@@ -1,10 +1,15 @@
 // Ranges and conditions of files, and send_file.
+#include <hocket/http/detail/date.hpp>
+
+#include "http/beneath.hpp"
 #include "unit/http/files/site.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <initializer_list>
+#include <set>
 #include <string>
+#include <sys/stat.h>
 
 using namespace hocket_test;
 using http::status;
@@ -30,6 +35,7 @@ TEST_CASE("one range is a part of the file") {
     CHECK(answer.status == status::partial_content);
     CHECK(answer.body == expected.body);
     CHECK(answer.field("Content-Range") == expected.content_range);
+    CHECK(answer.field("Vary") == "Accept-Encoding");
     CHECK(answer.field("Content-Type") == "text/plain; charset=utf-8");
     CHECK(answer.field("ETag").size() > 2);
   }
@@ -73,6 +79,24 @@ TEST_CASE("ranges behind the end are 416 with the size of the file") {
     CHECK(answer.field("Content-Range") == "bytes */10");
     CHECK(answer.body.empty());
   }
+}
+
+TEST_CASE("416 has no field of the file's content, so no cache stores it as the file") {
+  site files({.cache_control = "public, max-age=31536000, immutable"});
+  files.write("public/a.txt.gz", "gzip");
+  const shown_answer answer = get_range(files, "bytes=99-", "\nAccept-Encoding: gzip");
+  CHECK(answer.status == status::range_not_satisfiable);
+  CHECK(answer.field("Content-Range") == "bytes */4");
+  CHECK(answer.field("Vary") == "Accept-Encoding");
+  for (const char* name : {"Cache-Control", "ETag", "Last-Modified", "Content-Encoding", "Content-Type",
+                           "Accept-Ranges", "X-Content-Type-Options"}) {
+    CAPTURE(name);
+    CHECK(answer.response.header(name) == std::nullopt);
+  }
+  made_request rq(get("/report") + "\nRange: bytes=99-");
+  const auto sent = hocket::sync_wait(http::send_file(*rq, files.path("public/a.txt"), {.download_name = "a.txt"}));
+  CHECK(sent.value().status() == status::range_not_satisfiable);
+  CHECK(sent.value().header("Content-Disposition") == std::nullopt);
 }
 
 TEST_CASE("malformed, overlapping and too many ranges give the whole file, once") {
@@ -128,10 +152,41 @@ TEST_CASE("a client that has the file gets 304 without a body, and a failed prec
   CHECK(files.get("/static/a.txt", "\nIf-Match: " + tag).status == status::ok);
 }
 
-TEST_CASE("Last-Modified is never later than now") {
+TEST_CASE("Last-Modified is never later than now, and its conditions hold, also for a time in the future") {
   site files;
-  files.set_time("public/a.txt", 4'000'000'000);
-  CHECK(files.get("/static/a.txt").field("Last-Modified") != "Tue, 02 Oct 2096 07:06:40 GMT");
+  std::set<std::string> tags;
+  // The years 2096, 2286 and 2350; the last two are beyond 64 bits of nanoseconds.
+  for (const std::int64_t time :
+       {std::int64_t{4'000'000'000}, std::int64_t{10'000'000'000}, std::int64_t{12'000'000'000}}) {
+    CAPTURE(time);
+    files.set_time("public/a.txt", time);
+    struct stat state{};
+    REQUIRE(::stat(files.path("public/a.txt").c_str(), &state) == 0);
+    const shown_answer answer = files.get("/static/a.txt");
+    const http::detail::date_text changed = http::detail::format_date(state.st_ctim.tv_sec);
+    const std::string date = answer.field("Last-Modified");
+    CHECK(date == std::string(changed.data(), changed.size()));
+    CHECK(files.get("/static/a.txt", "\nIf-Modified-Since: " + date).status == status::not_modified);
+    CHECK(files.get("/static/a.txt", "\nIf-Unmodified-Since: " + date).status == status::ok);
+    tags.insert(answer.field("ETag"));
+  }
+  CHECK(tags.size() == 3);
+}
+
+TEST_CASE("a file with a time in the future was modified when it was given this time") {
+  using http::detail::opened_file;
+  struct row {
+    std::int64_t mtime, ctime, modified;
+  };
+  for (const row& expected : {row{10, 90, 10}, row{100, 100, 100}, row{100, 200, 100}, row{101, 90, 90},
+                              row{101, 101, 100}, row{-5, 90, -5}}) {
+    CAPTURE(expected.mtime);
+    CAPTURE(expected.ctime);
+    opened_file opened;
+    opened.mtime = expected.mtime;
+    opened.ctime = expected.ctime;
+    CHECK(opened.modified(100) == expected.modified);
+  }
 }
 
 TEST_CASE("send_file answers with a file of the program, by its path and by its fd") {

@@ -68,7 +68,7 @@ TEST_CASE("a range of any place and size is sent as it is") {
     CAPTURE(offset);
     CAPTURE(size);
     text_sink sink;
-    CHECK(sync_wait(send_file_part(sink, file.fd(), offset, size)).has_value());
+    CHECK(sync_wait(send_file_part(sink, file.fd(), offset, size, nullptr)).has_value());
     CHECK((sink.text == content.substr(offset, size)));
   }
 }
@@ -82,10 +82,21 @@ TEST_CASE("bytes that are not in the cache are read on the pool") {
   file_reader reader(file.fd(), 0, content.size());
   const bool was_cached = reader.try_read();
   text_sink sink;
-  CHECK(sync_wait(send_file_part(sink, file.fd(), 0, content.size())).has_value());
+  CHECK(sync_wait(send_file_part(sink, file.fd(), 0, content.size(), nullptr)).has_value());
   CHECK((sink.text == content));
   if (was_cached) MESSAGE("the file system keeps its cache");
   else CHECK(blocking_pool::process_pool().statistics().begun > calls);
+}
+
+TEST_CASE("the pool of the caller reads, and not the pool of the process") {
+  blocking_pool pool;
+  const std::uint64_t calls = blocking_pool::process_pool().statistics().begun;
+  const open_file file("0123456789");
+  text_sink sink;
+  // There is no byte to read in the cache: the read on the pool finds the end.
+  CHECK(sync_wait(send_file_part(sink, file.fd(), 10, 1, &pool)).error() == std::errc::io_error);
+  CHECK(pool.statistics().begun == 1);
+  CHECK(blocking_pool::process_pool().statistics().begun == calls);
 }
 
 TEST_CASE("a file that is shorter than the range is an error behind its last byte") {
@@ -95,7 +106,7 @@ TEST_CASE("a file that is shorter than the range is an error behind its last byt
     CAPTURE(offset);
     CAPTURE(size);
     text_sink sink;
-    const auto sent = sync_wait(send_file_part(sink, file.fd(), offset, size));
+    const auto sent = sync_wait(send_file_part(sink, file.fd(), offset, size, nullptr));
     REQUIRE_FALSE(sent.has_value());
     CHECK(sent.error() == std::errc::io_error);
     CHECK(sink.text == (offset < 10 ? std::string("0123456789").substr(offset) : ""));
@@ -114,9 +125,9 @@ TEST_CASE("a file that is truncated while it is sent is an error") {
 
 TEST_CASE("an error of the file or of the sink ends the sending") {
   text_sink sink;
-  CHECK(sync_wait(send_file_part(sink, -1, 0, 10)).error() == std::errc::bad_file_descriptor);
+  CHECK(sync_wait(send_file_part(sink, -1, 0, 10, nullptr)).error() == std::errc::bad_file_descriptor);
   const open_file file(numbers(200'000));
   text_sink full{{}, 70'000};
-  CHECK(sync_wait(send_file_part(full, file.fd(), 0, 200'000)).error() == std::errc::broken_pipe);
+  CHECK(sync_wait(send_file_part(full, file.fd(), 0, 200'000, nullptr)).error() == std::errc::broken_pipe);
   CHECK(full.text.size() <= 70'000);
 }

@@ -203,6 +203,10 @@ TEST_CASE("a precompressed sibling is sent to a client that accepts it, with the
            row{"/static/app.js", "gzip, br", "brotli", "br"},
            row{"/static/app.js", "gzip", "gzip", "gzip"},
            row{"/static/app.js", "br;q=0, *", "gzip", "gzip"},
+           row{"/static/app.js", "gzip;q=1, br;q=0.1", "gzip", "gzip"},
+           row{"/static/app.js", "gzip;q=0.5, br;q=0.5", "brotli", "br"},
+           row{"/static/app.js", "gzip;q=0.5, *;q=0.6", "brotli", "br"},
+           row{"/static/only.js", "br;q=1, gzip;q=0.1", "gzip", "gzip"},
            row{"/static/app.js", "identity", "plain", ""},
            row{"/static/app.js", "", "plain", ""},
            row{"/static/only.js", "br", "plain", ""},
@@ -224,6 +228,27 @@ TEST_CASE("a precompressed sibling is sent to a client that accepts it, with the
   without.write("public/a.txt.gz", "gzip");
   CHECK(without.get("/static/a.txt", "\nAccept-Encoding: gzip").body == "0123456789");
   CHECK(without.get("/static/a.txt").response.header("Vary") == std::nullopt);
+}
+
+TEST_CASE("a folder is a folder, also if a precompressed file beside it has its name") {
+  site files;
+  files.write("public/dir.gz", "gzip");
+  files.write("public/dir.br", "brotli");
+  files.write("public/dir/deep.gz", "gzip");
+  files.link("dir", "public/link");
+  files.write("public/link.gz", "gzip");
+  for (std::string_view accepted : {"gzip", "br", "br, gzip", "identity"}) {
+    CAPTURE(accepted);
+    const std::string lines = "\nAccept-Encoding: " + std::string(accepted);
+    for (std::string_view target : {"/static/dir", "/static/dir/deep", "/static/link"}) {
+      CAPTURE(target);
+      const shown_answer answer = files.get(target, lines);
+      CHECK(answer.status == status::moved_permanently);
+      CHECK(answer.field("Location") == std::string(target) + "/");
+    }
+    CHECK(files.get("/static/dir/", lines).body == "<p>dir");
+    CHECK(files.get("/static/dir.gz", lines).body == "gzip");
+  }
 }
 
 TEST_CASE("HEAD has the fields of GET, other methods are 405, and Cache-Control is an option") {

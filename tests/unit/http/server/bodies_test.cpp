@@ -240,6 +240,30 @@ TEST_CASE("a body that ends early gets no answer") {
   }
 }
 
+TEST_CASE("the bytes of a body are counted once, also if they are dropped, or if the peer leaves") {
+  const std::string body(1000, 'x');
+  const std::string chunks = "3e8\r\n" + body + "\r\n0\r\n\r\n";
+  struct row {
+    std::string sent;
+    std::uint64_t bytes;
+  };
+  for (const row& expected : {row{with_length("/plain", body), 1000}, row{with_length("/task", body), 1000},
+                              row{with_length("/stream", body), 1000}, row{with_length("/ignore", body), 1000},
+                              row{with_length("/ignore-plain", body), 1000}, row{with_length("/none", body), 1000},
+                              row{chunked("/ignore", chunks), 1000}, row{chunked("/stream", chunks), 1000},
+                              row{post("/plain", "Content-Length: 1001\r\n", body), 1000},
+                              row{post("/stream", "Content-Length: 1001\r\n", body), 1000},
+                              row{post("/ignore", "Content-Length: 1001\r\n", body), 1000}}) {
+    CAPTURE(expected.sent.substr(0, 60));
+    for (const std::size_t piece : {std::size_t{100}, expected.sent.size()}) {
+      CAPTURE(piece);
+      world w(routes());
+      static_cast<void>(w.talk(expected.sent, {.piece = piece, .pause = 1ms, .half_closes = true}));
+      CHECK(w.server->requests().bytes_in == expected.bytes);
+    }
+  }
+}
+
 TEST_CASE("whole bodies wait while others fill the memory of the server") {
   http::serve_options options;
   options.limits.max_bodies = 1000;
