@@ -34,8 +34,10 @@
 //
 // A client can send requests faster than they are answered. After max_requests of them the output is sent, and others
 // run: the job posts itself, the coroutine yields. A pause of the job counts as so many runs of the executor's turn:
-// else a turn of 64 runs would answer 1,024 requests before it looks for other work. So does a pause of the coroutine
-// on a loop. On a runtime, where coroutines are in the queue from which workers steal, it counts as one.
+// else a turn of 64 runs would answer 1,024 requests before it looks for other work. So does a pause of the coroutine.
+//
+// A peer can take or send the bytes of a long body faster than the server moves them. Then no operation waits:
+// turn_share.hpp.
 //
 // # The end of a connection
 //

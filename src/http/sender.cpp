@@ -20,6 +20,15 @@ void sender::skip(parts& from, std::size_t bytes) noexcept {
   }
 }
 
+sender::parts sender::first_of(const parts& from, std::size_t bytes) noexcept {
+  parts first = from;
+  for (const_buffer& part : first) {
+    part = const_buffer(part.data(), std::min(bytes, part.size()));
+    bytes -= part.size();
+  }
+  return first;
+}
+
 // One call. Most answers fit into the buffer of the socket: they need no clock and no timer.
 send_state sender::write_now(const parts& piece, std::size_t& count) noexcept {
   auto write = peer_.write_some(piece).unwrap();
@@ -75,19 +84,25 @@ task<result<void>> sender::send(std::string_view body, std::string_view tail) {
   // If an exception ends the call, a part may have been sent.
   error_ = make_error_code(hocket::errc::partial_write);
   while (rest != 0) {
+    while (share_.is_due()) {
+      const result<void> turn = co_await share_.spend();
+      if (!turn) co_return fail(turn.error());
+    }
+    const parts piece = first_of(from, turn_share::max_piece);
     std::size_t count = 0;
-    const send_state state = write_now(from, count);
+    const send_state state = write_now(piece, count);
     if (state == send_state::failed) co_return fail(error_);
     if (state == send_state::blocked) {
       count_taken();
       const time_point begin = time_here();
-      const result<std::size_t> written = co_await wait_for_room(peer_, from, pace_);
+      const result<std::size_t> written = co_await wait_for_room(peer_, piece, pace_);
       pace_.count(time_here() - begin, 0);
       if (!written && written.error() == std::errc::timed_out && count_taken()) continue;
       if (!written) co_return fail(written.error());
       count = *written;
       sent_ += count;
     }
+    share_.add(count);
     skip(from, count);
     rest -= count;
   }

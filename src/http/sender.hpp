@@ -4,6 +4,9 @@
 // system has taken them. Bytes that this system has taken do not count, because a peer that takes nothing gives room
 // for them, too. A write that fails ends the connection: later calls return the same error.
 //
+// send() lets other coroutines run while the peer takes bytes without a wait (turn_share.hpp). send_now() does not: the
+// job calls it, with the short answers of a run.
+//
 // Access: the connection's job or coroutine, whichever has the connection, and the coroutine of a handler that writes
 // its body.
 #pragma once
@@ -17,6 +20,7 @@
 #include <string_view>
 
 #include "http/pace.hpp"
+#include "http/turn_share.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
@@ -37,6 +41,7 @@ class sender {
   std::error_code error() const noexcept { return error_; }
   // Bytes that the system has taken.
   std::uint64_t sent() const noexcept { return sent_; }
+  turn_share& share() noexcept { return share_; }
 
   // Sends the output as far as the system takes it now.
   send_state send_now() noexcept;
@@ -50,6 +55,7 @@ class sender {
   using parts = std::array<const_buffer, 3>;
 
   static void skip(parts& from, std::size_t bytes) noexcept;
+  static parts first_of(const parts& from, std::size_t bytes) noexcept;
   send_state write_now(const parts& piece, std::size_t& count) noexcept;
   bool count_taken() noexcept;
   failure fail(std::error_code error) noexcept;
@@ -61,6 +67,7 @@ class sender {
   std::error_code error_;
   std::uint64_t sent_ = 0;
   std::uint64_t taken_ = 0;  // by the peer's system, as far as the pace has counted it
+  turn_share share_;
 };
 
 }}}}  // namespace hocket::http::detail

@@ -43,6 +43,8 @@
 // of it, 64 KB to megabytes. If a program needs longer than the reserve for this part, it is given up, although it
 // reads: the server sees no difference. For programs as slow as this make rate_grace longer.
 //
+// Turns. If a peer sends or takes bytes without a pause, its connection lets others run after some 256 KB.
+//
 // Bodies that are read whole take at most limits::max_bodies at a time. Further ones wait unread, in FIFO order, and
 // their peers are not too slow meanwhile.
 //
