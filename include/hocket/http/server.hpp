@@ -49,7 +49,11 @@
 // their peers are not too slow meanwhile.
 //
 // Handlers and peers. If the peer of a connection is gone while a handler runs as a task or a fiber, or while a
-// function writes a body, the handler is cancelled, and its answer is dropped. A plain function is not interrupted.
+// function writes a body, the handler is cancelled, and its answer is dropped. A plain function is not interrupted. The
+// peer is gone when it has reset the connection, or when a write has failed. TCP tells the end of the
+// peer's stream only: until the server writes, a closed socket looks like a socket that still reads. So the end of the
+// stream cancels nothing, except with serve_options::cancel_when_half_closed, and except for the function of an
+// event_stream(): its clients do not shut down writing alone.
 //
 // Shutdown. While the server drains, each answer says `Connection: close`. A request of which a byte has arrived is
 // answered, then its connection closes. Idle connections end at once.
