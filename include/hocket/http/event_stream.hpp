@@ -40,7 +40,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
-// An event. Empty texts are not sent, except an empty `data` of an event without a comment.
+// An event. Empty texts are not sent. But an empty line `data:` is sent if `event` is set, or if nothing is set:
+// clients drop an event without a line `data:`. So an event with only `id`, `retry` or `comment` calls no listener.
 struct server_event {
   std::string_view event{};  // its type; empty: "message"
   std::string_view data{};
