@@ -34,8 +34,10 @@
 //
 // A client can send requests faster than they are answered. After max_requests of them the output is sent, and others
 // run: the job posts itself, the coroutine yields. A pause of the job counts as so many runs of the executor's turn:
-// else a turn of 64 runs would answer 1,024 requests before it looks for other work. So does a pause of the coroutine
-// on a loop. On a runtime, where coroutines are in the queue from which workers steal, it counts as one.
+// else a turn of 64 runs would answer 1,024 requests before it looks for other work. So does a pause of the coroutine.
+//
+// A peer can take or send the bytes of a long body faster than the server moves them. Then no operation waits:
+// turn_share.hpp.
 //
 // # The end of a connection
 //
@@ -138,9 +140,10 @@ class active_connection final : public request_origin {
 
   // --- by the job, for the coroutine
   void set_coroutine(join_handle<> coroutine) noexcept { coroutine_ = std::move(coroutine); }
-  // Whether a handler, or the function of a body, is awaited.
-  bool awaits_user() const noexcept {
-    // ORDER: relaxed, pairs with the stores in user_code: a late `true` delays the cancel by a second. If the handler
+  // Whether a handler, or the function of a body, is awaited: any, or one whose peer is gone when it is half closed.
+  enum class user_wait : std::uint8_t { none, any, ends_when_half_closed };
+  user_wait awaits_user() const noexcept {
+    // ORDER: relaxed, pairs with the stores in user_code: a late value delays the cancel by a second. If the handler
     // ends between this look and the cancel, its answer may be cut; the peer has asked to be given up.
     return awaits_user_.load(std::memory_order_relaxed);
   }
@@ -200,19 +203,19 @@ class active_connection final : public request_origin {
   // While the coroutine awaits code of the user.
   class user_code {
    public:
-    explicit user_code(primitive::atomic<bool>& flag) noexcept : flag_(flag) {
+    user_code(primitive::atomic<user_wait>& state, user_wait present) noexcept : state_(state) {
       // ORDER: relaxed, pairs with the load in awaits_user(): see there.
-      flag_.store(true, std::memory_order_relaxed);
+      state_.store(present, std::memory_order_relaxed);
     }
     user_code(const user_code&) = delete;
     user_code& operator=(const user_code&) = delete;
     ~user_code() {
       // ORDER: relaxed, as above.
-      flag_.store(false, std::memory_order_relaxed);
+      state_.store(user_wait::none, std::memory_order_relaxed);
     }
 
    private:
-    primitive::atomic<bool>& flag_;
+    primitive::atomic<user_wait>& state_;
   };
   class answer_end;
   // Destroys the request, and its objects, at the end of an exchange.
@@ -260,7 +263,8 @@ class active_connection final : public request_origin {
   fate fate_ = fate::cancelled;
   std::exception_ptr error_;  // of the coroutine
   join_handle<> coroutine_;
-  primitive::atomic<bool> awaits_user_{false}, is_abandoned_{false};
+  primitive::atomic<user_wait> awaits_user_{user_wait::none};
+  primitive::atomic<bool> is_abandoned_{false};
   event released_;  // the job is not linked to the stream any more
 };
 

@@ -60,6 +60,10 @@ task<std::error_code> body_reader::wait_for_bytes(mutable_buffer room, std::size
     out_.out().append("HTTP/1.1 100 Continue\r\n\r\n");
     if (const result<void> flushed = co_await out_.flush(); !flushed) co_return fail(flushed.error());
   }
+  while (out_.share().is_due()) {
+    const result<void> turn = co_await out_.share().spend();
+    if (!turn) co_return turn.error();
+  }
   const time_point begin = time_here();
   const duration patience = pace_.patience();
   const result<std::size_t> arrived = co_await wait_for_body(out_.peer(), room, pace_);
@@ -75,6 +79,7 @@ task<std::error_code> body_reader::wait_for_bytes(mutable_buffer room, std::size
   }
   if (*arrived == 0) co_return fail(errc::bad_request);
   count = *arrived;
+  out_.share().add(count);
   co_return std::error_code();
 }
 
@@ -121,7 +126,8 @@ task<result<std::size_t>> body_reader::read_some(mutable_buffer buffer) {
   if (!chunked_) {
     count = copy_rest(buffer);
     if (count == 0) {
-      const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), rest_));
+      const std::size_t piece = std::min(buffer.size(), turn_share::max_piece);
+      const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(piece, rest_));
       const mutable_buffer room(buffer.data(), most);
       if (const std::error_code error = co_await wait_for_bytes(room, count)) co_return failure(error);
     }

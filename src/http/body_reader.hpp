@@ -17,6 +17,10 @@
 // An error of the body or of the peer is final: error() keeps it. If the reader's coroutine ends the wait for the peer
 // by a cancel or a deadline of its own, no byte has moved, and a later read may go on.
 //
+// # Turns
+//
+// A read lets other coroutines run while bytes arrive without a wait (turn_share.hpp).
+//
 // Access: the connection's job or coroutine, whichever has the connection; the handler's coroutine, while it runs.
 #pragma once
 #include <hocket/coro/task.hpp>

@@ -145,13 +145,22 @@ void connection_job::attend(std::uint32_t reasons) noexcept {
   if (watch_ == watch_state::peer_ended || watch_ == watch_state::released) return;
   const std::optional<peer_end> end = watch_peer();
   if (!end) return;
-  if (*end == peer_end::closed || (home().options.cancel_when_half_closed && active_->awaits_user())) {
+  if (*end == peer_end::closed || is_gone_when_half_closed()) {
     watch_ = watch_state::peer_ended;
     end_phase();
     return active_->cancel();
   }
   watch_ = watch_state::half_closed;
   begin_phase(1s);
+}
+
+bool connection_job::is_gone_when_half_closed() noexcept {
+  switch (active_->awaits_user()) {
+    case active_connection::user_wait::none: return false;
+    case active_connection::user_wait::any: return home().options.cancel_when_half_closed;
+    case active_connection::user_wait::ends_when_half_closed: break;
+  }
+  return true;
 }
 
 void connection_job::release() noexcept {

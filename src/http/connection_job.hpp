@@ -20,8 +20,9 @@
 //
 // A handler is cancelled if its peer is gone. So a run follows the first loan, in which the job links itself to the end
 // of the peer. It stays linked for later requests: they cost no call. A peer that is half closed is looked at once a
-// second, by a phase. With cancel_when_half_closed it is gone only while the coroutine awaits code of the user: an
-// answer that is on its way is sent.
+// second, by a phase. It counts as gone while the coroutine awaits a function that writes events. With
+// cancel_when_half_closed, it does so while the coroutine awaits any code of the user. Otherwise an answer that is on
+// its way is sent.
 //
 // # Upgrades
 //
@@ -81,6 +82,7 @@ class connection_job : public hocket::detail::job_connection {
   progress answer();
   void lend_to_coroutine(step next);
   void attend(std::uint32_t reasons) noexcept;
+  bool is_gone_when_half_closed() noexcept;
   void release() noexcept;
   bool take_back();
   const site& home() noexcept;

@@ -45,7 +45,10 @@ std::optional<std::string> serialize_event(const server_event& event) {
   return text += '\n';
 }
 
-void set_event_fields(response& answer) { answer.set("Cache-Control", "no-store").set("X-Accel-Buffering", "no"); }
+void complete_event_stream(response& answer) {
+  answer.set("Cache-Control", "no-store").set("X-Accel-Buffering", "no");
+  response_access::body(answer).function().ends_when_half_closed = true;
+}
 
 static task<result<void>> send_text(body_writer& out, std::optional<std::string> text) {
   if (!text) co_return failure(std::make_error_code(std::errc::invalid_argument));

@@ -181,7 +181,7 @@ task<bool> active_connection::respond(std::optional<response>& answer) {
     if (!sent) co_return false;
   }
   {
-    const user_code awaited(awaits_user_);
+    const user_code awaited(awaits_user_, user_wait::any);
     answer.emplace(co_await routes.respond(*request_));
   }
   // The answer to a peer that is gone is dropped, and so is the error of a handler that was cancelled.
@@ -270,7 +270,8 @@ task<std::error_code> active_connection::write_function(body_function& function,
   body_writer writer(out_, chunked, plan.end == body_end::length ? plan.length : body_writer::unlimited);
   result<void> written;
   try {
-    const user_code awaited(awaits_user_);
+    const user_code awaited(awaits_user_,
+                            function.ends_when_half_closed ? user_wait::ends_when_half_closed : user_wait::any);
     auto writing = function.write(writer);
     written = co_await std::move(writing);
   } catch (...) {

@@ -1,11 +1,21 @@
-// How long a server waits for a slow peer: a bucket of time.
+// How long a server waits for a slow peer: a reserve of time.
 //
-// The bucket is full at the begin: it holds `grace`. Waiting for the peer takes time out of it, and each byte that the
-// peer moves puts 1/rate seconds back, up to `grace`. If the bucket is empty, the peer is too slow.
+// The reserve is `grace` at the begin. Waiting for the peer takes time out of it, and each byte that the peer moves
+// puts 1/rate seconds back, up to `most`. If the reserve is used up, the peer is too slow.
 //
-//   - A silent peer is given up after `grace`, whatever it has sent before.
-//   - A peer at exactly `rate` bytes a second is never given up.
-//   - A slower peer is given up after grace / (1 - its rate / rate).
+//   - A peer that moves nothing is given up after `grace`.
+//   - A silent peer is given up after at most `most`, whatever it has moved before.
+//   - A peer that moves grace * rate bytes in every period of `grace` is never given up.
+//   - A peer that moves fewer bytes a second is given up after the reserve / (1 - its rate / rate).
+//
+// # Bodies and answers
+//
+// Bytes of a body arrive as the peer sends them: `most` is `grace`.
+//
+// Bytes of an answer are moved when the peer's system takes them. A system reports room in its receive buffer only when
+// a large part of it is free, 64 KB or megabytes. So a program that reads steadily looks silent for as long as it needs
+// for that part. Therefore the reserve of answers grows up to six times `grace`. A program that needs longer is given
+// up: the server cannot distinguish it from one that reads nothing.
 //
 // Only waits for the peer count. A handler that computes takes nothing.
 //
@@ -20,22 +30,29 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 class pace {
  public:
-  pace(std::uint32_t rate, duration grace) noexcept : rate_(rate), grace_(grace), rest_(grace) {}
+  pace(std::uint32_t rate, duration grace, duration most) noexcept
+      : rate_(rate), grace_(grace), most_(most), rest_(grace) {}
+  pace(std::uint32_t rate, duration grace) noexcept : pace(rate, grace, grace) {}
+
+  // The largest reserve of answers.
+  static constexpr duration reserve_of_answers(duration grace) noexcept {
+    return grace > duration::max() / 12 ? duration::max() : 6 * grace;
+  }
 
   void restart() noexcept { rest_ = grace_; }
   // The limit of the next wait for the peer.
   duration patience() const noexcept { return rate_ == 0 ? duration::max() : rest_; }
   // After a wait of that length, in which the peer has moved the bytes.
   void count(duration waited, std::size_t bytes) noexcept {
-    const bool is_full = rest_ == grace_ && waited == duration::zero();
-    if (rate_ == 0 || grace_ == duration::max() || is_full) return;
-    // More bytes than fill the bucket count as a full bucket. No product overflows: the rate has 32 bits.
+    const bool is_full = rest_ == most_ && waited == duration::zero();
+    if (rate_ == 0 || most_ == duration::max() || is_full) return;
+    // More bytes than fill the reserve count as a full one. No product overflows: the rate has 32 bits.
     const auto whole_seconds =
-        std::min<std::uint64_t>(bytes / rate_, static_cast<std::uint64_t>(grace_ / one_second + 1));
+        std::min<std::uint64_t>(bytes / rate_, static_cast<std::uint64_t>(most_ / one_second + 1));
     const duration rest_of_second = one_second * static_cast<std::int64_t>(bytes % rate_) / rate_;
     const duration earned = one_second * static_cast<std::int64_t>(whole_seconds) + rest_of_second;
     rest_ += earned - waited;
-    if (rest_ > grace_) rest_ = grace_;
+    if (rest_ > most_) rest_ = most_;
     if (rest_ < duration::zero()) rest_ = duration::zero();
   }
 
@@ -44,6 +61,7 @@ class pace {
 
   const std::uint32_t rate_;  // bytes a second; 0: no limit
   const duration grace_;
+  const duration most_;
   duration rest_;
 };
 

@@ -12,11 +12,6 @@ namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace deta
 
 using hocket::detail::time_here;
 
-void sender::count(duration waited, std::size_t bytes) noexcept {
-  pace_.count(waited, bytes);
-  sent_ += bytes;
-}
-
 void sender::skip(parts& from, std::size_t bytes) noexcept {
   for (const_buffer& part : from) {
     const std::size_t taken = std::min(bytes, part.size());
@@ -25,37 +20,61 @@ void sender::skip(parts& from, std::size_t bytes) noexcept {
   }
 }
 
-// Most answers fit into the buffer of the socket: they need no clock and no timer.
-send_state sender::write_now(parts& from, std::size_t& rest) noexcept {
-  while (rest != 0) {
-    auto write = peer_.write_some(from).unwrap();
-    if (!write.try_now()) return send_state::blocked;
-    const result<std::size_t> written = write.take();
-    if (!written) {
-      error_ = written.error();
-      return send_state::failed;
-    }
-    count(duration::zero(), *written);
-    skip(from, *written);
-    rest -= *written;
+sender::parts sender::first_of(const parts& from, std::size_t bytes) noexcept {
+  parts first = from;
+  for (const_buffer& part : first) {
+    part = const_buffer(part.data(), std::min(bytes, part.size()));
+    bytes -= part.size();
   }
+  return first;
+}
+
+// One call. Most answers fit into the buffer of the socket: they need no clock and no timer.
+send_state sender::write_now(const parts& piece, std::size_t& count) noexcept {
+  auto write = peer_.write_some(piece).unwrap();
+  if (!write.try_now()) return send_state::blocked;
+  const result<std::size_t> written = write.take();
+  if (!written) {
+    error_ = written.error();
+    return send_state::failed;
+  }
+  count = *written;
+  sent_ += count;
   return send_state::complete;
 }
 
-// Bytes that the system has, and the peer has not.
-std::size_t sender::unsent() const noexcept {
+// The peer's system has taken all bytes but those that this system still has. True: it has taken some since the last
+// count. A unix socket counts its own memory, too, which may be more than the bytes.
+bool sender::count_taken() noexcept {
   hocket::detail::open_descriptor& record = hocket::detail::descriptor_access::record_of(peer_);
-  return record.system().unsent(record);
+  const std::uint64_t unsent = record.system().unsent(record);
+  const std::uint64_t taken = sent_ - std::min(sent_, unsent);
+  if (taken <= taken_) return false;
+  pace_.count(duration::zero(), static_cast<std::size_t>(taken - taken_));
+  taken_ = taken;
+  return true;
+}
+
+failure sender::fail(std::error_code error) noexcept {
+  error_ = error;
+  out_.clear();
+  return failure(error);
 }
 
 send_state sender::send_now() noexcept {
   if (error_) return send_state::failed;
   parts from{const_buffer(out_.bytes())};
-  std::size_t rest = out_.size();
-  const send_state state = write_now(from, rest);
-  if (state == send_state::blocked) out_.drop(out_.size() - rest);
-  else out_.clear();
-  return state;
+  for (std::size_t rest = out_.size(); rest != 0;) {
+    std::size_t count = 0;
+    const send_state state = write_now(from, count);
+    if (state == send_state::blocked) out_.drop(out_.size() - rest);
+    if (state == send_state::failed) out_.clear();
+    if (state != send_state::complete) return state;
+    skip(from, count);
+    rest -= count;
+  }
+  out_.clear();
+  return send_state::complete;
 }
 
 task<result<void>> sender::send(std::string_view body, std::string_view tail) {
@@ -64,29 +83,28 @@ task<result<void>> sender::send(std::string_view body, std::string_view tail) {
   std::size_t rest = out_.size() + body.size() + tail.size();
   // If an exception ends the call, a part may have been sent.
   error_ = make_error_code(hocket::errc::partial_write);
-  for (;;) {
-    const send_state state = write_now(from, rest);
-    if (state == send_state::complete) break;
-    if (state == send_state::failed) {
-      out_.clear();
-      co_return failure(error_);
+  while (rest != 0) {
+    while (share_.is_due()) {
+      const result<void> turn = co_await share_.spend();
+      if (!turn) co_return fail(turn.error());
     }
-    const std::size_t before = unsent();
-    const time_point begin = time_here();
-    const result<std::size_t> written = co_await wait_for_room(peer_, from, pace_);
-    const std::size_t still = written ? 0 : unsent();
-    if (!written && written.error() == std::errc::timed_out && still < before) {
-      pace_.count(time_here() - begin, before - still);
-      continue;
+    const parts piece = first_of(from, turn_share::max_piece);
+    std::size_t count = 0;
+    const send_state state = write_now(piece, count);
+    if (state == send_state::failed) co_return fail(error_);
+    if (state == send_state::blocked) {
+      count_taken();
+      const time_point begin = time_here();
+      const result<std::size_t> written = co_await wait_for_room(peer_, piece, pace_);
+      pace_.count(time_here() - begin, 0);
+      if (!written && written.error() == std::errc::timed_out && count_taken()) continue;
+      if (!written) co_return fail(written.error());
+      count = *written;
+      sent_ += count;
     }
-    if (!written) {
-      error_ = written.error();
-      out_.clear();
-      co_return failure(error_);
-    }
-    count(time_here() - begin, *written);
-    skip(from, *written);
-    rest -= *written;
+    share_.add(count);
+    skip(from, count);
+    rest -= count;
   }
   out_.clear();
   error_ = {};

@@ -1,9 +1,11 @@
 // Sends the answers of a connection: the output, and bodies that are not copied into it.
 //
-// Each write waits for the peer at most as long as the pace allows (pace.hpp). While it waits, the bytes count that the
-// system has sent: it reports room only when a large part of its buffer is free, so a peer that reads steadily may take
-// nothing for longer than the pace allows. A write that fails ends the connection:
-// later calls return the same error.
+// Each write waits for the peer at most as long as the pace allows (pace.hpp). Bytes count for the pace when the peer's
+// system has taken them. Bytes that this system has taken do not count, because a peer that takes nothing gives room
+// for them, too. A write that fails ends the connection: later calls return the same error.
+//
+// send() lets other coroutines run while the peer takes bytes without a wait (turn_share.hpp). send_now() does not: the
+// job calls it, with the short answers of a run.
 //
 // Access: the connection's job or coroutine, whichever has the connection, and the coroutine of a handler that writes
 // its body.
@@ -18,6 +20,7 @@
 #include <string_view>
 
 #include "http/pace.hpp"
+#include "http/turn_share.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
@@ -28,7 +31,7 @@ class sender {
  public:
   // `draining` is set when the server drains.
   sender(tcp::stream& peer, std::uint32_t rate, duration grace, event& draining) noexcept
-      : peer_(peer), pace_(rate, grace), draining_(draining) {}
+      : peer_(peer), pace_(rate, grace, pace::reserve_of_answers(grace)), draining_(draining) {}
   sender(const sender&) = delete;
   sender& operator=(const sender&) = delete;
 
@@ -38,6 +41,7 @@ class sender {
   std::error_code error() const noexcept { return error_; }
   // Bytes that the system has taken.
   std::uint64_t sent() const noexcept { return sent_; }
+  turn_share& share() noexcept { return share_; }
 
   // Sends the output as far as the system takes it now.
   send_state send_now() noexcept;
@@ -50,10 +54,11 @@ class sender {
  private:
   using parts = std::array<const_buffer, 3>;
 
-  void count(duration waited, std::size_t bytes) noexcept;
   static void skip(parts& from, std::size_t bytes) noexcept;
-  send_state write_now(parts& from, std::size_t& rest) noexcept;
-  std::size_t unsent() const noexcept;
+  static parts first_of(const parts& from, std::size_t bytes) noexcept;
+  send_state write_now(const parts& piece, std::size_t& count) noexcept;
+  bool count_taken() noexcept;
+  failure fail(std::error_code error) noexcept;
 
   tcp::stream& peer_;
   output out_;
@@ -61,6 +66,8 @@ class sender {
   event& draining_;
   std::error_code error_;
   std::uint64_t sent_ = 0;
+  std::uint64_t taken_ = 0;  // by the peer's system, as far as the pace has counted it
+  turn_share share_;
 };
 
 }}}}  // namespace hocket::http::detail

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Slow but steady clients: each moves 50 to 200 times the least rate (limits::min_rate), downwards or upwards, for twelve times the
+"""Slow but steady clients: each moves 10 to 200 times the least rate (limits::min_rate), downwards or upwards, for twelve times the
 server's patience. The server ends none of them, whatever the system's buffers hide from it."""
 import asyncio
 import time
@@ -14,7 +14,7 @@ DOWNLOADS = {
     "texts": b"GET /megabyte HTTP/1.1\r\nHost: a\r\n\r\n" * 20,
     "files": b"GET /files/large.bin HTTP/1.1\r\nHost: a\r\n\r\n" * 20,
 }
-RATES = [50_000, 200_000]   # bytes a second
+RATES = [10_000, 50_000, 200_000]   # bytes a second
 
 
 async def hold_rate(begin, moved, rate):

@@ -10,9 +10,11 @@
 //   }
 //   http::response clock(http::request&) { return http::event_stream(tick); }
 //
-// The end. The function runs in a coroutine of the connection. It is cancelled when the client is gone. When the
-// server drains, drain_requested() completes, and the function should return: the client connects again, to another
-// server. A function that waits for something else selects over both:
+// The end. The function runs in a coroutine of the connection. It is cancelled when the client is gone: at once after a
+// reset, and within two seconds after the end of the client's stream. A client that has closed the connection looks
+// like one that has shut down writing, and an EventSource never shuts down writing alone. Events that were sent before
+// may be lost. When the server drains, drain_requested() completes, and the function should return: the client connects
+// again, to another server. A function that waits for something else selects over both:
 //
 //   auto next = co_await select(news.receive(), out.drain_requested());
 //
@@ -38,7 +40,8 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http {
 
-// An event. Empty texts are not sent, except an empty `data` of an event without a comment.
+// An event. Empty texts are not sent. But an empty line `data:` is sent if `event` is set, or if nothing is set:
+// clients drop an event without a line `data:`. So an event with only `id`, `retry` or `comment` calls no listener.
 struct server_event {
   std::string_view event{};  // its type; empty: "message"
   std::string_view data{};
@@ -72,7 +75,8 @@ namespace detail {
 
 // The text of an event. Nothing: it is malformed.
 std::optional<std::string> serialize_event(const server_event& event);
-void set_event_fields(response& answer);
+// Sets the fields of an answer by stream_body(), and how it ends.
+void complete_event_stream(response& answer);
 
 template <bool leaves_temporaries, class Function>
 task<result<void>> write_events(body_writer& out, Function& write) {
@@ -105,7 +109,7 @@ response event_stream(F&& write, Args&&... args) {
                   "hocket: a function that writes events returns hocket::task<hocket::result<void>> or hocket::task<>");
     response answer = stream_body("text/event-stream", &detail::write_events<call::leaves_temporaries, stored>,
                                   stored(std::in_place, std::forward<F>(write), std::forward<Args>(args)...));
-    detail::set_event_fields(answer);
+    detail::complete_event_stream(answer);
     return answer;
   } else {
     return response();

@@ -36,7 +36,8 @@ struct route_options {
   // that exceeds it fails with http::errc::payload_too_large. 0: the server's limit, 1 MB unless it is changed.
   std::size_t max_body = 0;
   // The handler's deadline, from its start. Then its waits end with deadline_exceeded, which is answered with 504. A
-  // plain function does not wait, so it has no deadline.
+  // plain function does not wait, so it has no deadline. It does not limit the function of a stream_body() or
+  // event_stream(), which runs after the handler: limit its own waits by within().
   duration within = duration::max();
 };
 static_assert(hocket::detail::owns_nothing<route_options>);

@@ -37,6 +37,8 @@ struct limits {
   duration idle = std::chrono::seconds(60);  // between two requests, or before the first; closed without an answer
   // Bytes a second of a body (408), and of an answer (closed); 0: no limit. See http/server.hpp.
   std::uint32_t min_rate = 1024;
+  // The silence that a peer has without bytes; in an answer up to six times that, after bytes. Longer, if clients read
+  // slower than a large part of their receive buffer in that time.
   duration rate_grace = std::chrono::seconds(10);
 };
 static_assert(hocket::detail::owns_nothing<limits>);
@@ -47,8 +49,9 @@ struct serve_options {
   std::size_t max_connections = 0;  // at each address, as tcp::serve_options::max_connections
   // Peers over the limit of connections get a 503 and the end of the connection. False: they wait.
   bool reply_when_full = false;
-  // A handler is cancelled if its peer has shut down writing. False: it is cancelled if the connection is over. A TCP
-  // peer that has closed its socket is not distinguishable from one that has shut down writing, until it is written to.
+  // A handler is cancelled if its peer has shut down writing. False: only the function of an event_stream() is; other
+  // handlers are cancelled if the connection is over. A TCP peer that has closed its socket is not distinguishable from
+  // one that has shut down writing, until it is written to.
   bool cancel_when_half_closed = false;
   http::limits limits{};
   // The proxies in front of the server, and the field that they set. Members are separated by commas or blanks: an

@@ -29,15 +29,31 @@
 // Limits (serve_options.hpp). The limits of time count waits for the peer. limits::first_byte ends a connection at most
 // a second late, limits::idle at most a 40th of the limit late. The rate of a body counts while the server,
 // or a handler that reads, waits for bytes of the peer; the rate of an answer, while bytes wait to be sent. Each
-// connection has a reserve of limits::rate_grace. A wait for the peer uses it, and each byte restores 1/min_rate
-// seconds. If the reserve is used up, the peer is too slow. So a silent peer is given up after rate_grace, and a peer
-// at min_rate or above never. A handler that computes or waits for something else uses nothing.
+// connection has a reserve for each of them, of limits::rate_grace at the begin. A wait for the peer uses it, and each
+// byte restores 1/min_rate seconds. If the reserve is used up, the peer is too slow. A handler that computes or waits
+// for something else uses nothing.
+//
+//   - Bodies. The reserve is at most rate_grace. So a silent peer is given up after rate_grace. A peer is never given up
+//     if it sends rate_grace * min_rate bytes in every period of rate_grace.
+//   - Answers. A byte counts when the peer's system has taken it. The reserve grows up to 6 * rate_grace, a minute by
+//     default. So a peer is given up after rate_grace if it takes nothing, and after at most a minute of silence if it
+//     has taken 50 KB (5 * rate_grace * min_rate).
+//
+// A system takes bytes in jumps: when its receive buffer is full, it takes none until the program has read a large part
+// of it, 64 KB to megabytes. If a program needs longer than the reserve for this part, it is given up, although it
+// reads: the server sees no difference. For programs as slow as this make rate_grace longer.
+//
+// Turns. If a peer sends or takes bytes without a pause, its connection lets others run after some 256 KB.
 //
 // Bodies that are read whole take at most limits::max_bodies at a time. Further ones wait unread, in FIFO order, and
 // their peers are not too slow meanwhile.
 //
 // Handlers and peers. If the peer of a connection is gone while a handler runs as a task or a fiber, or while a
-// function writes a body, the handler is cancelled, and its answer is dropped. A plain function is not interrupted.
+// function writes a body, the handler is cancelled, and its answer is dropped. A plain function is not interrupted. The
+// peer is gone when it has reset the connection, or when a write has failed. TCP tells the end of the
+// peer's stream only: until the server writes, a closed socket looks like a socket that still reads. So the end of the
+// stream cancels nothing, except with serve_options::cancel_when_half_closed, and except for the function of an
+// event_stream(): its clients do not shut down writing alone.
 //
 // Shutdown. While the server drains, each answer says `Connection: close`. A request of which a byte has arrived is
 // answered, then its connection closes. Idle connections end at once.

@@ -161,6 +161,20 @@ TEST_CASE("a spawn from outside that ends a sleep is a ring, and a wake-up by a 
   CHECK(rt.counts().sleeps > before + 1);
 }
 
+// 63 others and its own.
+TEST_CASE("a run that has done the work of a turn ends the turn of its worker") {
+  hocket::runtime rt({.workers = 1});
+  auto work = [&rt]() -> task<std::size_t> {
+    const std::size_t before = rt.counts().turns;
+    for (int i = 0; i < 1000; ++i) {
+      detail::spend_turn(63);
+      co_await yield();
+    }
+    co_return rt.counts().turns - before;
+  };
+  CHECK(sync_wait(spawn(rt, work)) == 1000);
+}
+
 TEST_CASE("deadlines fire on every worker") {
   for (std::size_t workers : worker_counts) {
     CAPTURE(workers);

@@ -28,6 +28,9 @@ class body_function : public hocket::detail::from_memory_source {
  public:
   virtual ~body_function() = default;
   virtual task<result<void>> write(body_writer& to) = 0;
+
+  // The clients of such a body never shut down writing alone: the end of their stream means that they are gone.
+  bool ends_when_half_closed = false;
 };
 
 // A function that takes over the connection after the response (101) has been sent.

@@ -124,6 +124,36 @@ TEST_CASE("a stream is cancelled when its client is gone") {
   }(w, unfinished));
 }
 
+TEST_CASE("a quiet stream is cancelled when its client has closed the connection or has shut down writing") {
+  for (const bool has_closed : {false, true}) {
+    CAPTURE(has_closed);
+    int unfinished = 0;
+    world w(routes(&unfinished));
+    w.run([](world& in, int& count, bool closes) -> task<> {
+      tcp::stream peer = co_await in.connect();
+      static_cast<void>(co_await peer.write_all("GET /watched HTTP/1.1\r\nHost: a\r\n\r\n"));
+      static_cast<void>(co_await sleep_for(1min));
+      CHECK(count == 1);
+      if (closes) peer = {};
+      else static_cast<void>(peer.shutdown_write());
+      static_cast<void>(co_await sleep_for(1s));
+      CHECK(count == 0);
+      static_cast<void>(co_await sleep_for(1s));
+      CHECK(in.server->connections() == 0);
+    }(w, unfinished, has_closed));
+    CHECK(w.server->counts().cancelled == 0);
+    CHECK(w.server->counts().failed == 0);
+  }
+}
+
+TEST_CASE("a stream of a client that shuts down writing behind its request ends within two seconds") {
+  int unfinished = 0;
+  world w(routes(&unfinished));
+  const conversation talk = w.talk("GET /watched HTTP/1.1\r\nHost: a\r\n\r\n", {.half_closes = true});
+  CHECK(talk.time <= 2s);
+  CHECK(unfinished == 0);
+}
+
 TEST_CASE("a malformed event is not sent, and ends the connection without the end of the body") {
   world w(routes());
   const std::string bytes = w.ask("GET /malformed HTTP/1.1\r\nHost: a\r\n\r\n");

@@ -48,6 +48,32 @@ TEST_CASE("without a rate there is no limit, and a restart fills the reserve") {
   CHECK(speed.patience() == 10s);
 }
 
+TEST_CASE("the reserve of answers begins with the grace, and grows by bytes up to six times that") {
+  CHECK(pace::reserve_of_answers(10s) == 60s);
+  pace speed(1024, 10s, 60s);
+  CHECK(speed.patience() == 10s);
+  speed.count(0s, 1024);
+  CHECK(speed.patience() == 11s);
+  speed.count(4s, 0);
+  CHECK(speed.patience() == 7s);
+  speed.count(0s, 53 * 1024);
+  CHECK(speed.patience() == 60s);
+  speed.count(0s, std::size_t{1} << 40);
+  CHECK(speed.patience() == 60s);
+  speed.count(60s, 0);
+  CHECK(speed.patience() == 0s);
+  speed.restart();
+  CHECK(speed.patience() == 10s);
+}
+
+TEST_CASE("a reserve of answers that would overflow is none") {
+  CHECK(pace::reserve_of_answers(duration::max()) == duration::max());
+  CHECK(pace::reserve_of_answers(duration::max() / 7) == duration::max());
+  pace none(1024, duration::max(), pace::reserve_of_answers(duration::max()));
+  none.count(1h, 0);
+  CHECK(none.patience() == duration::max());
+}
+
 TEST_CASE("a long grace and a large rate do not overflow") {
   pace speed(0xffff'ffff, 24h * 365);
   speed.count(1h, std::size_t{1} << 62);

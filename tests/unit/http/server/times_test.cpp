@@ -153,22 +153,63 @@ TEST_CASE("the time of a handler does not count for the rate of a body") {
   CHECK(is_idle_time(reply.time - 10min, 1min));
 }
 
-TEST_CASE("a peer that does not read is given up 10 s after its window is full") {
+// Of which all bytes are taken by the peer's system, up to its window.
+TEST_CASE(
+    "a peer that does not read is given up 10 s after its window is full, and 1 s later for each KB of the window") {
+  struct window {
+    std::size_t size;
+    duration reserve;
+  };
+  for (const auto& [size, reserve] : {window{1024, 11s}, window{4096, 14s}, window{51'200, 60s}, window{65'536, 60s}})
+    for (const char* target : {"/large", "/large-stream"}) {
+      CAPTURE(size);
+      CAPTURE(target);
+      world w(routes(), {}, {.buffer_size = size});
+      w.run([](world& in, const char* at, duration most) -> task<> {
+        tcp::stream peer = co_await in.connect();
+        const std::string sent = std::string("GET ") + at + " HTTP/1.1\r\nHost: a\r\n\r\n";
+        static_cast<void>(co_await peer.write_all(sent));
+        static_cast<void>(co_await sleep_for(most - 1ms));
+        CHECK(in.server->requests().answers[2] == 0);
+        static_cast<void>(co_await sleep_for(2ms));
+        CHECK(in.server->requests().answers[2] == 1);
+        static_cast<void>(co_await sleep_for(10s));
+        CHECK(in.server->connections() == 0);
+        const conversation reply = co_await world::read_to_end(peer);
+        CHECK(reply.bytes.size() < (std::size_t{1} << 20));
+      }(w, target, reserve));
+    }
+}
+
+// It takes 24 KB at a time, as a system does that reports room when a part of its buffer is free.
+TEST_CASE("a peer that takes bytes in jumps gets all if no pause is longer than its reserve") {
   for (const char* target : {"/large", "/large-stream"}) {
-    world w(routes());
     CAPTURE(target);
-    w.run([](world& in, const char* at) -> task<> {
-      tcp::stream peer = co_await in.connect();
-      const std::string sent = std::string("GET ") + at + " HTTP/1.1\r\nHost: a\r\n\r\n";
-      static_cast<void>(co_await peer.write_all(sent));
-      static_cast<void>(co_await sleep_for(9s));
-      CHECK(in.server->connections() == 1);
-      static_cast<void>(co_await sleep_for(1min));
-      CHECK(in.server->connections() == 0);
-      const conversation reply = co_await world::read_to_end(peer);
-      CHECK(reply.bytes.size() < (std::size_t{1} << 20));
-    }(w, target));
+    const std::string sent = std::string("GET ") + target + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    for (const auto& [pause, is_complete] : {std::pair<duration, bool>{23s, true}, {39s, false}}) {
+      CAPTURE(pause);
+      world w(routes(), {}, {.buffer_size = 24 * 1024});
+      const auto [all, late] = w.run(read_slowly(w, sent, 24 * 1024, pause));
+      CHECK((all > (std::size_t{1} << 20)) == is_complete);
+      CHECK(late > pause);
+    }
   }
+}
+
+// The window is larger than the reserve: bytes that only this system has are not taken.
+TEST_CASE("bytes that the peer's system has not taken give no reserve") {
+  http::serve_options options;
+  options.limits.first_byte = 1h;
+  options.limits.idle = 1h;
+  world w(routes(), options, {.min_latency = 5min, .max_latency = 5min});
+  w.run([](world& in) -> task<> {
+    tcp::stream peer = co_await in.connect();
+    static_cast<void>(co_await peer.write_all("GET /large HTTP/1.1\r\nHost: a\r\n\r\n"));
+    static_cast<void>(co_await sleep_for(5min + 10s - 1ms));
+    CHECK(in.server->requests().answers[2] == 0);
+    static_cast<void>(co_await sleep_for(2ms));
+    CHECK(in.server->requests().answers[2] == 1);
+  }(w));
 }
 
 TEST_CASE("a peer that reads 1 B/s is given up, one that reads 2 KB/s gets all") {
