@@ -33,8 +33,8 @@
 // byte restores 1/min_rate seconds. If the reserve is used up, the peer is too slow. A handler that computes or waits
 // for something else uses nothing.
 //
-//   - Bodies. The reserve is at most rate_grace. So a silent peer is given up after rate_grace. A peer is never given up
-//     if it sends rate_grace * min_rate bytes in every period of rate_grace.
+//   - Bodies. The reserve is at most rate_grace. So a peer is given up after rate_grace of silence, and never if it
+//     sends rate_grace * min_rate bytes in every period of rate_grace.
 //   - Answers. A byte counts when the peer's system has taken it. The reserve grows up to 6 * rate_grace, a minute by
 //     default. So a peer is given up after rate_grace if it takes nothing, and after at most a minute of silence if it
 //     has taken 50 KB (5 * rate_grace * min_rate).
