@@ -60,8 +60,8 @@ task<std::error_code> body_reader::wait_for_bytes(mutable_buffer room, std::size
     out_.out().append("HTTP/1.1 100 Continue\r\n\r\n");
     if (const result<void> flushed = co_await out_.flush(); !flushed) co_return fail(flushed.error());
   }
-  while (out_.share().is_due()) {
-    const result<void> turn = co_await out_.share().spend();
+  while (share_.is_due()) {
+    const result<void> turn = co_await share_.spend();
     if (!turn) co_return turn.error();
   }
   const time_point begin = time_here();
@@ -79,7 +79,7 @@ task<std::error_code> body_reader::wait_for_bytes(mutable_buffer room, std::size
   }
   if (*arrived == 0) co_return fail(errc::bad_request);
   count = *arrived;
-  out_.share().add(count);
+  share_.add(count);
   co_return std::error_code();
 }
 

@@ -34,6 +34,7 @@
 #include "http/input.hpp"
 #include "http/pace.hpp"
 #include "http/sender.hpp"
+#include "http/turn_share.hpp"
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
 
@@ -86,6 +87,7 @@ class body_reader {
   input& in_;
   sender& out_;
   pace pace_;
+  turn_share share_;
   bool chunked_ = false, expects_ = false, answered_ = false, ended_ = true;
   std::uint64_t rest_ = 0;  // of a body with a length
   std::uint64_t length_ = 0, max_ = 0, read_ = 0;

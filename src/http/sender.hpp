@@ -41,7 +41,6 @@ class sender {
   std::error_code error() const noexcept { return error_; }
   // Bytes that the system has taken.
   std::uint64_t sent() const noexcept { return sent_; }
-  turn_share& share() noexcept { return share_; }
 
   // Sends the output as far as the system takes it now.
   send_state send_now() noexcept;

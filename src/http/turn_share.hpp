@@ -15,7 +15,8 @@
 //
 // Cost. Short answers add the bytes of a call, and spend nothing for a long time.
 //
-// Access: the coroutine that has the sender.
+// Access: one coroutine at a time. A sender and a reader have one each: one coroutine may read the body of a request
+// while another one writes the answer.
 #pragma once
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/primitive.hpp>
