@@ -52,12 +52,17 @@ std::optional<std::string_view> body_reader::trailer(std::string_view name) cons
   return fields.value(index);
 }
 
+bool body_reader::put_continue() {
+  if (!expects_ || answered_) return false;
+  expects_ = false;
+  out_.out().append("HTTP/1.1 100 Continue\r\n\r\n");
+  return true;
+}
+
 // --- waiting for the peer
 
 task<std::error_code> body_reader::wait_for_bytes(mutable_buffer room, std::size_t& count) {
-  if (expects_ && !answered_) {
-    expects_ = false;
-    out_.out().append("HTTP/1.1 100 Continue\r\n\r\n");
+  if (put_continue()) {
     if (const result<void> flushed = co_await out_.flush(); !flushed) co_return fail(flushed.error());
   }
   while (share_.is_due()) {

@@ -52,6 +52,8 @@ class body_reader {
   // The request is over, or its body was never begun.
   void reset() noexcept;
 
+  // Puts the interim answer 100 into the output, if the client waits for it. True: it did. Throws std::bad_alloc.
+  bool put_continue();
   // The answer has begun: no interim answer may follow, and the output may have an open chunk, which is not to be sent.
   void answer_begins() noexcept { answered_ = true; }
 

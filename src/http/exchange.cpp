@@ -190,6 +190,10 @@ task<bool> active_connection::respond(std::optional<response>& answer) {
 
 // --- the answer
 
+static bool is_success(const response& answer) noexcept {
+  return answer.status() >= status::ok && answer.status() < status::multiple_choices;
+}
+
 // The end of an answer, after its head was put into the output. If an exception or a kill ends the coroutine here, the
 // answer has failed.
 class active_connection::answer_end {
@@ -223,6 +227,9 @@ task<bool> active_connection::send_answer(response& answer) {
     const bool sent = co_await send_output();
     if (!sent) co_return false;
   }
+  // The function reads the body behind the head of its answer, where no interim answer may be.
+  const bool is_reader = kind == response_body::kind::function && route_ && route_->settings().body == streamed;
+  if (is_reader && is_success(answer)) static_cast<void>(body_.put_continue());
   const body_plan plan = begin_answer(answer);
   answer_end ending(*this, answer, plan.end);
   const response_body& body = response_access::body(answer);

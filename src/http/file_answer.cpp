@@ -10,7 +10,7 @@
 
 #include <array>
 #include <charconv>
-#include <ctime>
+#include <chrono>
 #include <string>
 #include <sys/uio.h>
 
@@ -21,7 +21,10 @@ namespace {
 // A file of at most this size is sent with its head, in one write, if it is cached.
 constexpr std::uint64_t max_inline_size = 16 * 1024;
 
-std::int64_t current_time() noexcept { return static_cast<std::int64_t>(std::time(nullptr)); }
+// Not std::time(), which is a few milliseconds late: a file that was changed just now would be from the future.
+std::int64_t current_time() noexcept {
+  return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()).time_since_epoch().count();
+}
 
 void append_number(std::string& text, std::uint64_t number) {
   std::array<char, 20> digits;

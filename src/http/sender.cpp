@@ -43,12 +43,15 @@ send_state sender::write_now(const parts& piece, std::size_t& count) noexcept {
   return send_state::complete;
 }
 
-// The peer's system has taken all bytes but those that this system still has. True: it has taken some since the last
-// count. A unix socket counts its own memory, too, which may be more than the bytes.
+// The peer's system has taken all bytes but those that this system still has, also of answers before the connection was
+// idle. True: it has taken some since the last count. A unix socket counts its own memory, too, which may be more than
+// the bytes.
 bool sender::count_taken() noexcept {
   hocket::detail::open_descriptor& record = hocket::detail::descriptor_access::record_of(peer_);
   const std::uint64_t unsent = record.system().unsent(record);
-  const std::uint64_t taken = sent_ - std::min(sent_, unsent);
+  if (!earlier_) earlier_ = unsent - std::min(unsent, sent_);
+  const std::uint64_t all = *earlier_ + sent_;
+  const std::uint64_t taken = all - std::min(all, unsent);
   if (taken <= taken_) return false;
   pace_.count(duration::zero(), static_cast<std::size_t>(taken - taken_));
   taken_ = taken;

@@ -16,6 +16,7 @@
 #include <hocket/sync/event.hpp>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -65,7 +66,10 @@ class sender {
   event& draining_;
   std::error_code error_;
   std::uint64_t sent_ = 0;
-  std::uint64_t taken_ = 0;  // by the peer's system, as far as the pace has counted it
+  // For the pace: bytes of earlier answers that this system had at its first count, and all bytes that the peer's
+  // system has taken since.
+  std::optional<std::uint64_t> earlier_;
+  std::uint64_t taken_ = 0;
   turn_share share_;
 };
 

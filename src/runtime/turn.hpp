@@ -44,6 +44,7 @@ template <class After>
                                                          const After& after) noexcept {
   thread_state& thread = this_thread();
   thread.turn_left = at_most;
+  thread.turn_subtracted = 0;
   const bool large = ready.is_large();
   while (thread.turn_left != 0 && ready.has_next()) {
     if (large) prefetch(ready.peek(look_ahead).address());
@@ -54,7 +55,7 @@ template <class After>
     after();
   }
   thread.ctx = nullptr;
-  return at_most - std::exchange(thread.turn_left, 0);
+  return at_most - thread.turn_subtracted - std::exchange(thread.turn_left, 0);
 }
 
 }}}  // namespace hocket::detail

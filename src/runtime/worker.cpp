@@ -97,19 +97,19 @@ void worker::gather() noexcept {
 template <class After>
 std::size_t worker::resume_stealable(const After& after) noexcept {
   thread_state& thread = this_thread();
-  thread.turn_left = turn_size;
+  std::size_t remaining = turn_size;
+  thread.turn_spent = 0;
   const bool large = stealable_.is_large();
-  while (thread.turn_left != 0) {
+  for (; remaining > thread.turn_spent; --remaining) {
     if (large) prefetch(stealable_.peek(look_ahead).address());
     const std::coroutine_handle<> next = stealable_.pop();
     if (!next) break;
-    --thread.turn_left;
     thread.ctx = nullptr;
     next.resume();
     after();
   }
   thread.ctx = nullptr;
-  return turn_size - std::exchange(thread.turn_left, 0);
+  return turn_size - remaining;
 }
 
 // Runs a found fork at once; other work is in the queue.

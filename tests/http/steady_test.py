@@ -24,6 +24,10 @@ async def hold_rate(begin, moved, rate):
 async def download(port, name, request, rate):
     connection = await Connection.open(port, 32 * 1024)
     await connection.send(request)
+    await read_steadily(connection, name, rate)
+
+
+async def read_steadily(connection, name, rate):
     begin, moved = time.monotonic(), 0
     while moved < SECONDS * rate:
         data = await connection.reader.read(rate // 20)
@@ -31,6 +35,15 @@ async def download(port, name, request, rate):
         moved += len(data)
         await hold_rate(begin, moved, rate)
     connection.reset()
+
+
+async def download_behind_another(port, rate):
+    """The second request comes when the first answer is in the system's buffers, and unread."""
+    connection = await Connection.open(port, 32 * 1024)
+    await connection.send(b"GET /megabyte HTTP/1.1\r\nHost: a\r\n\r\n")
+    await asyncio.sleep(1)
+    await connection.send(b"GET /pattern?bytes=100000000 HTTP/1.1\r\nHost: a\r\n\r\n")
+    await read_steadily(connection, "an answer behind another", rate)
 
 
 async def upload(port, rate):
@@ -47,6 +60,7 @@ async def upload(port, rate):
 
 async def run_all(port):
     downloads = [download(port, name, request, rate) for name, request in DOWNLOADS.items() for rate in RATES]
+    downloads += [download_behind_another(port, rate) for rate in RATES]
     await asyncio.gather(*downloads, *(upload(port, rate) for rate in RATES))
 
 

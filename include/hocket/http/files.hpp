@@ -10,7 +10,7 @@
 // ETag are sent, and If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range and If-Range are heeded:
 // 304, 412, 206 with at most 5 ranges, 416. A HEAD request gets the same fields. A 416 has the size of the file
 // (Content-Range), and no field of its content: no Cache-Control, no ETag. Last-Modified is never in the future: for a
-// file with a time in the future, it is the time when the file was given this time.
+// file with a time in the future, it is the time of the last change of its inode.
 //
 // The disk. If the name and the bytes of a file are in the system's cache, the worker serves it. Otherwise it is opened
 // and read on a thread of the blocking pool of the options, so that a slow disk delays no other connection.
@@ -28,7 +28,7 @@
 // Precompressed files. If the client accepts `br` or `gzip`, and beside `app.js` there is a file `app.js.br` or
 // `app.js.gz`, then this file is sent, with the Content-Type of `app.js`. The client's quality values choose between
 // the two, and at equal ones `br` is sent. The answers 200, 206, 304 and 416 have Vary: Accept-Encoding. An answer of
-// the error table has not, for instance 404 and 412.
+// the error table has no Vary, for instance 404 and 412. A quality of `identity` does not count.
 //
 // Changes. The folder is opened once: it may be renamed, and not replaced. Files may be replaced by a rename at any
 // time. If a file becomes shorter while it is sent, the connection is closed.

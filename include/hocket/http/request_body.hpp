@@ -8,7 +8,8 @@
 //   }
 //
 // Backpressure. The server reads from the connection only what the handler asks for, so a peer sends as fast as the
-// handler reads. If the peer waits for the interim answer 100 (Expect: 100-continue), the first read sends it.
+// handler reads. If the peer waits for the interim answer 100 (Expect: 100-continue), the first read sends it, or a
+// successful answer by stream_body(), whose function may read.
 //
 // Unread bytes. If a handler answers before the end of the body, the server drops the rest up to limits::max_drain, so
 // that the connection can be used again. If the rest is longer, the connection closes after the answer.

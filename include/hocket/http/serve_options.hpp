@@ -37,8 +37,8 @@ struct limits {
   duration idle = std::chrono::seconds(60);  // between two requests, or before the first; closed without an answer
   // Bytes a second of a body (408), and of an answer (closed); 0: no limit. See http/server.hpp.
   std::uint32_t min_rate = 1024;
-  // The silence that a peer has without bytes; in an answer up to six times that, after bytes. Longer, if clients read
-  // slower than a large part of their receive buffer in that time.
+  // How long a peer may be silent. Bytes that it has taken of an answer extend this, to at most six times. Make it
+  // longer for clients that need more time to read a large part of their receive buffer.
   duration rate_grace = std::chrono::seconds(10);
 };
 static_assert(hocket::detail::owns_nothing<limits>);

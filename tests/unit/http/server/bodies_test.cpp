@@ -206,7 +206,7 @@ TEST_CASE("an early answer instead of 100 closes the connection, and no byte beh
 
 TEST_CASE("no interim answer follows the head of the final one") {
   http::router all;
-  all.post("/late", {.body = http::streamed}, [](http::request& rq) -> task<result<http::response>> {
+  all.post("/late/{status}", {.body = http::streamed}, [](http::request& rq) -> task<result<http::response>> {
     auto echo = [](http::body_writer& out, http::request_body& in) -> task<result<void>> {
       std::array<char, 8> buffer;
       co_await or_return(out.write_all("begin "));
@@ -215,15 +215,23 @@ TEST_CASE("no interim answer follows the head of the final one") {
       co_await or_return(out.write_all(piece));
       co_return {};
     };
-    co_return http::stream_body("text/plain", echo, std::ref(rq.stream()));
+    const int status = co_await or_return(rq.path<int>("status"));
+    co_return http::stream_body("text/plain", echo, std::ref(rq.stream()))
+        .set_status(static_cast<http::status>(status));
   });
   world w(std::move(all));
-  const std::string head = post("/late", "Content-Length: 3\r\nExpect: 100-continue\r\n", "");
-  const std::vector<answer> answers = read_answers(w.ask(head + "abc", {.piece = head.size(), .pause = 1s}));
-  REQUIRE(answers.size() == 1);
-  CHECK(answers[0].status == 200);
-  CHECK(answers[0].body == "begin abc");
-  CHECK(answers[0].field("connection") == "close");
+  // Only a successful answer asks for the body, before its head.
+  for (const int status : {200, 404}) {
+    CAPTURE(status);
+    const std::string head =
+        post("/late/" + std::to_string(status), "Content-Length: 3\r\nExpect: 100-continue\r\n", "");
+    const std::vector<answer> answers = read_answers(w.ask(head + "abc", {.piece = head.size(), .pause = 1s}));
+    REQUIRE(answers.size() == (status == 200 ? 2 : 1));
+    CHECK(answers.front().status == (status == 200 ? 100 : 404));
+    CHECK(answers.back().status == status);
+    CHECK(answers.back().body == "begin abc");
+    CHECK(answers.back().field("connection") == (status == 200 ? "" : "close"));
+  }
 }
 
 TEST_CASE("another expectation is answered with 417") {

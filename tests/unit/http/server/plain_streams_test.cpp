@@ -83,6 +83,32 @@ TEST_CASE("a plain handler and plain steps of a streamed route have the stream, 
   }
 }
 
+TEST_CASE("a client that waits for 100 gets it before an answer whose function reads the body") {
+  world w(routes());
+  for (const char* target : targets) {
+    for (const char* framing : {"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"}) {
+      CAPTURE(target);
+      CAPTURE(framing);
+      const bool is_chunked = framing[0] == 'T';
+      w.run([](world& in, const std::string& head, bool chunked) -> task<> {
+        tcp::stream peer = co_await in.connect();
+        static_cast<void>(co_await peer.write_all(head));
+        std::array<char, 512> buffer;
+        const std::size_t n = (co_await peer.read_some(buffer)).value_or(0);
+        CHECK(std::string_view(buffer.data(), n).starts_with("HTTP/1.1 100 Continue\r\n\r\n"));
+        const std::string rest = (chunked ? "5\r\nhello\r\n0\r\n\r\n" : "hello") + next;
+        static_cast<void>(co_await peer.write_all(rest));
+        const conversation reply = co_await world::read_to_end(peer);
+        const std::string all = std::string(buffer.data() + 25, n - 25) + reply.bytes;  // behind the interim answer
+        const std::vector<answer> answers = read_answers(all);
+        REQUIRE(answers.size() == 2);
+        CHECK(answers[0].body == "hello");
+        CHECK(answers[1].body == "next");
+      }(w, post(target, std::string(framing) + "Expect: 100-continue\r\n\r\n"), is_chunked));
+    }
+  }
+}
+
 TEST_CASE("steps behind a handler have the stream of a body that is refused or malformed") {
   world w(routes());
   for (const char* target : {"/after/plain", "/after/task"}) {

@@ -68,6 +68,10 @@ struct thread_state {
       nullptr;  // the checked locks that it holds, the last first; at check level `debug` (core/checked_lock.hpp)
   // The state of the random numbers of sync/detail/chance.hpp, and the seed_generation() of their seed. 0: no seed yet.
   std::uint64_t chance = 0;
+  // By spend_turn(): what it has subtracted from turn_left, and all that it was called for, since the begin of the
+  // turn.
+  std::size_t turn_subtracted = 0;
+  std::size_t turn_spent = 0;
   std::uint64_t frame_generation = 0;  // core/thread/seam/housekeeping.hpp
   std::uint32_t chance_generation = 0;
   observer_visit* visit = nullptr;  // the observers that are being informed (src/core/wait/observed.cpp)
@@ -91,8 +95,11 @@ template <thread_slot Slot>
 
 // In a run that has done the work of `count` further runs: the executor's turn ends so much earlier.
 inline void spend_turn(std::size_t count) noexcept {
-  std::size_t& remaining = this_thread().turn_left;
-  remaining = remaining < count ? 0 : remaining - count;
+  thread_state& thread = this_thread();
+  const std::size_t subtracted = thread.turn_left < count ? thread.turn_left : count;
+  thread.turn_left -= subtracted;
+  thread.turn_subtracted += subtracted;
+  thread.turn_spent += count;
 }
 
 // Whether objects are being destroyed because of a failure: an exception in flight, or a task that an error ended
