@@ -147,14 +147,19 @@ TEST_CASE("EXEC and DISCARD end a transaction, and a refusal for another reason 
         {{"EXEC", "x"}, "-ERR wrong number of arguments for 'exec' command\r\n", in_transaction},
         {{"UNWATCH"}, "+QUEUED\r\n", in_transaction},
         {{"MULTI"}, "-ERR MULTI calls can not be nested\r\n", in_transaction}};
-    for (const end& each : ends) {
-      scripted_server server;
-      auto both = co_await connected(server);
-      static_cast<void>(co_await exchange(both, {"WATCH", "a"}, "+OK\r\n"));
-      static_cast<void>(co_await exchange(both, {"MULTI"}, "+OK\r\n"));
-      CHECK(both.client.state() == in_transaction);
-      static_cast<void>(co_await exchange(both, each.command, each.answer));
-      CHECK(both.client.state() == each.after);
+    // Without a WATCH only the transaction keeps the state.
+    for (const bool is_watched : {true, false}) {
+      for (const end& each : ends) {
+        CAPTURE(is_watched);
+        CAPTURE(each.answer);
+        scripted_server server;
+        auto both = co_await connected(server);
+        if (is_watched) static_cast<void>(co_await exchange(both, {"WATCH", "a"}, "+OK\r\n"));
+        static_cast<void>(co_await exchange(both, {"MULTI"}, "+OK\r\n"));
+        CHECK(both.client.state() == in_transaction);
+        static_cast<void>(co_await exchange(both, each.command, each.answer));
+        CHECK(both.client.state() == each.after);
+      }
     }
   });
 }
