@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 """Drives example_http_clock: its page, two events of a stream, and the goodbye when the server ends."""
 import http.client
+import pathlib
 import signal
 import socket
 import subprocess
 import sys
 import time
 
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "servers"))
+from ports import free_port  # noqa: E402 (the path comes first)
 
 
 def connected(port):

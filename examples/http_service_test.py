@@ -2,17 +2,15 @@
 """Drives example_http_service with Python's client."""
 import http.client
 import json
+import pathlib
 import signal
 import socket
 import subprocess
 import sys
 import time
 
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "servers"))
+from ports import free_port  # noqa: E402 (the path comes first)
 
 
 def connected(port):

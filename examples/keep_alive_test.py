@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Drives example_keep_alive with clients that keep their connections: Python's, and curl's if it is there."""
 import http.client
+import pathlib
 import shutil
 import signal
 import socket
@@ -8,11 +9,8 @@ import subprocess
 import sys
 import time
 
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "servers"))
+from ports import free_port  # noqa: E402 (the path comes first)
 
 
 def connected(port):

@@ -37,7 +37,7 @@ active_connection::active_connection(site& home, hocket::detail::job_connection&
       client_(home, job.peer, proxied),
       head_(new recycled_head) {}
 
-active_connection::~active_connection() { site_.count_bytes(0, out_.sent() - counted_out_); }
+active_connection::~active_connection() { site_.count_sent(out_.sent() - counted_out_); }
 
 bool active_connection::is_draining() const noexcept {
   return hocket::detail::descriptor_access::record_of(peer_).ends_when_idle();
@@ -116,6 +116,7 @@ bool active_connection::can_answer_now() {
 
 void active_connection::end_request() noexcept {
   request_.reset();
+  site_.count_body(body_.read());
   route_ = nullptr;
   client_.forget_client();
   body_.reset();
@@ -170,7 +171,7 @@ void active_connection::put_short_answer(const response& answer) {
 
 void active_connection::log_answer(const response& answer, std::error_code error) noexcept {
   site_.count_answer(answer.status());
-  site_.count_bytes(body_.read(), out_.sent() - counted_out_);
+  site_.count_sent(out_.sent() - counted_out_);
   counted_out_ = out_.sent();
   if (!site_.options.access_log) return;
   const std::uint64_t end = position();

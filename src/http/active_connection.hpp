@@ -57,7 +57,7 @@
 // # Who owns the bytes
 //
 //   head of the request      input (input.hpp): they stay in place until finish_request()
-//   whole body               the input, or `whole` in the frame of exchange(), which destroys the request before
+//   whole body               the input, or `whole` in the frame of exchange(), which ends the request before
 //   texts of the handler     the arena of the request
 //   body of the answer       the response; a view in it refers to the three above or to static memory
 //
@@ -218,10 +218,10 @@ class active_connection final : public request_origin {
     primitive::atomic<user_wait>& state_;
   };
   class answer_end;
-  // Destroys the request, and its objects, at the end of an exchange.
+  // Ends the request at the end of an exchange, also if an exception or a kill ends it.
   struct request_end {
-    std::optional<request>& rq;
-    ~request_end() { rq.reset(); }
+    active_connection& connection;
+    ~request_end() { connection.end_request(); }
   };
 
   // --- waiting; false: the connection fails, or its peer is gone, or the coroutine is cancelled

@@ -90,11 +90,11 @@ task<bool> active_connection::read_proxy_header() {
 
 // --- an exchange
 
-// The body lies in `whole` until the answer is complete, and the request has ended.
+// The body lies in `whole` until the request has ended.
 task<bool> active_connection::exchange() {
   output whole;
   semaphore::permits shares;
-  const request_end ended{request_};
+  const request_end ending{*this};
   std::optional<response> answer;
   if (pending_) {
     answer.emplace(std::move(*pending_));
@@ -103,10 +103,7 @@ task<bool> active_connection::exchange() {
     if (body_.error()) refusal_ = body_.error();
     else if (must_read_whole()) refusal_ = co_await read_whole(whole, shares);
     const bool responded = co_await respond(answer);
-    if (!responded) {
-      site_.count_bytes(body_.read(), 0);
-      co_return false;
-    }
+    if (!responded) co_return false;
   }
   if (is_short(*answer)) {
     put_short_answer(*answer);
@@ -121,9 +118,7 @@ task<bool> active_connection::exchange() {
   }
   bool drained = body_.has_ended();
   if (!drained) drained = co_await drain();
-  if (!drained) co_return false;
-  end_request();
-  co_return true;
+  co_return drained;
 }
 
 bool active_connection::must_read_whole() const noexcept {
@@ -134,10 +129,7 @@ bool active_connection::must_read_whole() const noexcept {
 task<bool> active_connection::drain() {
   const result<void> sent = co_await out_.flush();
   if (!sent) co_return false;
-  // log_answer() has counted what was read before.
-  const std::uint64_t counted = body_.read();
   const bool drained = co_await body_.drain(site_.options.limits.max_drain);
-  site_.count_bytes(body_.read() - counted, 0);
   co_return drained;
 }
 

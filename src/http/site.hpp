@@ -36,11 +36,13 @@ class site : public hocket::detail::from_memory_source {
     // ORDER: relaxed, pairs with nothing: a number for people.
     if (index < answers_.size()) answers_[index].fetch_add(1, std::memory_order_relaxed);
   }
-  void count_bytes(std::uint64_t in, std::uint64_t out) noexcept {
+  void count_body(std::uint64_t bytes) noexcept {
     // ORDER: relaxed, as above.
-    if (in != 0) bytes_in_.fetch_add(in, std::memory_order_relaxed);
+    if (bytes != 0) bytes_in_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  void count_sent(std::uint64_t bytes) noexcept {
     // ORDER: relaxed, as above.
-    if (out != 0) bytes_out_.fetch_add(out, std::memory_order_relaxed);
+    if (bytes != 0) bytes_out_.fetch_add(bytes, std::memory_order_relaxed);
   }
   request_counts counts() const noexcept {
     request_counts sum;

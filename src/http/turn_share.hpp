@@ -19,24 +19,13 @@
 // while another one writes the answer.
 #pragma once
 #include <hocket/core/thread/seam/current.hpp>
+#include <hocket/core/wait/seam/budget.hpp>
 #include <hocket/primitive.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 namespace hocket { inline namespace HOCKET_ABI { namespace http { namespace detail {
-
-// An operation that always completes at once.
-template <std::uint8_t Price>
-struct spent_share {
-  using value_type = void;
-  static constexpr std::uint8_t price = Price;
-  static constexpr bool try_now() noexcept { return true; }
-  static void begin(primitive::suspension&, primitive::waiter&) noexcept {}  // never called: try_now() returns true
-  static result<void> take() noexcept { return {}; }
-
-  std::uintptr_t unused = 0;  // an operation has no padding
-};
 
 class turn_share {
  public:
@@ -50,7 +39,7 @@ class turn_share {
   auto spend(call_site site = this_call_site()) noexcept {
     unspent_ -= step;
     hocket::detail::spend_turn(step / bytes_of_call);
-    return primitive::operation(spent_share<step / 1024>(), site);
+    return primitive::operation(hocket::detail::always_possible<step / 1024>(), site);
   }
 
  private:

@@ -37,11 +37,19 @@ async def read_steadily(connection, name, rate):
     connection.reset()
 
 
-async def download_behind_another(port, rate):
-    """The second request comes when the first answer is in the system's buffers, and unread."""
-    connection = await Connection.open(port, 32 * 1024)
-    await connection.send(b"GET /megabyte HTTP/1.1\r\nHost: a\r\n\r\n")
-    await asyncio.sleep(1)
+async def answered_but_unread(server, count):
+    """Connections whose first answer is in the system's buffers, and unread. No other request is under way."""
+    first = server.metric("hocket_http_answers_total")
+    connections = [await Connection.open(server.port, 32 * 1024) for _ in range(count)]
+    for connection in connections:
+        await connection.send(b"GET /megabyte HTTP/1.1\r\nHost: a\r\n\r\n")
+    looks = 1   # each is an answer, too
+    while server.metric("hocket_http_answers_total") - first - looks < count:
+        looks += 1
+    return connections
+
+
+async def download_behind(connection, rate):
     await connection.send(b"GET /pattern?bytes=100000000 HTTP/1.1\r\nHost: a\r\n\r\n")
     await read_steadily(connection, "an answer behind another", rate)
 
@@ -58,15 +66,17 @@ async def upload(port, rate):
     connection.close()
 
 
-async def run_all(port):
+async def run_all(server):
+    port = server.port
+    answered = await answered_but_unread(server, len(RATES))
     downloads = [download(port, name, request, rate) for name, request in DOWNLOADS.items() for rate in RATES]
-    downloads += [download_behind_another(port, rate) for rate in RATES]
+    downloads += [download_behind(connection, rate) for connection, rate in zip(answered, RATES)]
     await asyncio.gather(*downloads, *(upload(port, rate) for rate in RATES))
 
 
 def test(program):
     with serving(program, "--seconds", PATIENCE) as server:
-        asyncio.run(run_all(server.port))
+        asyncio.run(run_all(server))
         print(server.end())
 
 

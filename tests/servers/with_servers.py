@@ -13,7 +13,6 @@ HOCKET_POSTGRES_PID, HOCKET_REDIS_PID and HOCKET_MARIADB_PID are the server's pr
 import contextlib
 import os
 import pathlib
-import random
 import shutil
 import signal
 import socket
@@ -22,19 +21,11 @@ import sys
 import tempfile
 import time
 
+from ports import free_port
+
 HERE = pathlib.Path(__file__).resolve().parent
 PATIENCE = 60   # seconds for a server to answer: initialising a cluster takes a few
 NOBODY = "nobody"
-
-
-def free_port():
-    """A port below those that the system gives to clients: no connection of another test takes it before the server does."""
-    for _ in range(100):
-        port = random.randrange(10_000, 30_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise RuntimeError("100 ports from 10000 to 29999 are in use")
 
 
 def as_nobody(folder):

@@ -72,7 +72,7 @@ static_assert(hocket::detail::owns_nothing<serve_options>);
 // Counts since the start of a server. A connection adds the bytes of an answer after it has sent them.
 struct request_counts {
   std::array<std::uint64_t, 6> answers{};  // by the first digit of their status: answers[2] are the 2xx
-  std::uint64_t bytes_in = 0;              // of bodies, also of their rests that were dropped
+  std::uint64_t bytes_in = 0;              // of bodies that have ended, also of rests that were dropped
   std::uint64_t bytes_out = 0;             // of answers, with their heads
 };
 

@@ -173,6 +173,8 @@ TEST_CASE("a run that has done the work of a turn ends the turn of its worker") 
     co_return rt.counts().turns - before;
   };
   CHECK(sync_wait(spawn(rt, work)) == 1000);
+  // What it has spent are no resumes.
+  CHECK(rt.counts().resumed <= 1002);
 }
 
 TEST_CASE("deadlines fire on every worker") {

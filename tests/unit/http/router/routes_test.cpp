@@ -361,6 +361,8 @@ TEST_CASE("what has add_to can be mounted, on the router and on a group") {
   routes.mount("/static", files{"1:"});
   http::router_group group = routes.group("/group");
   group.mount("/static", files{"2:"});
+  CHECK_THROWS_WITH_AS(group.mount("static", files{"3:"}), doctest::Contains("begins without a slash"),
+                       std::invalid_argument);
   const served all(std::move(routes));
   CHECK(all.text("GET", "/static/a/b") == "1:a/b");
   CHECK(all.text("GET", "/group/static/c") == "2:c");

@@ -2,6 +2,7 @@
 #include <hocket/context/seam/switch.hpp>
 #include <hocket/core/spawn_batch.hpp>
 #include <hocket/core/sync_wait.hpp>
+#include <hocket/core/yield.hpp>
 #include <hocket/coro/fork_join.hpp>
 #include <hocket/coro/scope.hpp>
 #include <hocket/coro/spawn.hpp>
@@ -211,4 +212,16 @@ TEST_CASE("a runtime that is destroyed unwinds its fibers on their workers") {
     CHECK(unwound == 30);
     CHECK(elsewhere == 0);
   }
+}
+
+TEST_CASE("what a fiber has spent of its worker's turn are no resumes") {
+  hocket::runtime rt({.workers = 1});
+  sync_wait(spawn(rt, [] {
+    for (int i = 0; i < 1000; ++i) {
+      detail::spend_turn(63);
+      await(yield());
+    }
+  }));
+  CHECK(rt.counts().resumed >= 1000);
+  CHECK(rt.counts().resumed <= 1002);
 }

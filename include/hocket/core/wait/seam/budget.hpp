@@ -25,6 +25,7 @@
 // The count is a byte of the thread's state. It counts upward, so that a state of all zeros is a full budget, and the
 // carry of one addition tells that it is used up.
 #pragma once
+#include <hocket/base/result.hpp>
 #include <hocket/core/thread/seam/current.hpp>
 #include <hocket/core/wait/detail/claim.hpp>
 #include <atomic>
@@ -34,7 +35,25 @@ namespace hocket { inline namespace HOCKET_ABI {
 
 enum class stop_level : std::uint8_t;
 
+namespace primitive {
+class suspension;
+class waiter;
+}  // namespace primitive
+
 namespace detail {
+
+// An operation that always completes at once, for loops whose other operations may never wait. It spends `Price` of the
+// budget. So other coroutines run in between, and a stop or a passed deadline ends the loop.
+template <std::uint8_t Price = 1>
+struct always_possible {
+  using value_type = void;
+  static constexpr std::uint8_t price = Price;
+  static constexpr bool try_now() noexcept { return true; }
+  static void begin(primitive::suspension&, primitive::waiter&) noexcept {}  // never called: try_now() returns true
+  static result<void> take() noexcept { return {}; }
+
+  std::uintptr_t unused = 0;  // an operation has no padding
+};
 
 // True: this use ends the budget.
 template <std::uint8_t Price>
