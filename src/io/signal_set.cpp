@@ -62,8 +62,7 @@ void deliver(signal_receiver& receiver, int signal) noexcept {
 void notify_receivers(int signal) noexcept {
   // ORDER: acquire, pairs with the store in new_receiver().
   for (signal_receiver* receiver = receivers.load(std::memory_order_acquire); receiver; receiver = receiver->next) {
-    // ORDER: seq_cst, forbids a load before the handler has counted itself, against leave_all(). A signal that arrives
-    // during the construction of a set may be lost.
+    // ORDER: seq_cst, forbids a load before the handler has counted itself, against leave_all().
     if (receiver->signals.load(std::memory_order_seq_cst) & bit_of(signal)) deliver(*receiver, signal);
   }
 }
@@ -153,12 +152,19 @@ void leave_all(signal_receiver& receiver) noexcept {
   }
 }
 
+// The bit comes before the handler: each signal that the handler receives is delivered.
+void use_one(signal_receiver& receiver, int signal) try {
+  // ORDER: relaxed, pairs with nothing: the system installs the handler behind it, and delivers the signal to it.
+  if (receiver.signals.fetch_or(bit_of(signal), std::memory_order_relaxed) & bit_of(signal)) return;
+  use_signal(signal);
+} catch (...) {
+  // ORDER: relaxed, pairs with nothing: no set has a signal that cannot be handled.
+  receiver.signals.fetch_and(~bit_of(signal), std::memory_order_relaxed);
+  throw;
+}
+
 void use_all(signal_receiver& receiver, std::initializer_list<int> signals) try {
-  for (const int signal : signals) {
-    use_signal(signal);
-    // ORDER: relaxed, pairs with nothing: see notify_receivers().
-    if (receiver.signals.fetch_or(bit_of(signal), std::memory_order_relaxed) & bit_of(signal)) leave_signal(signal);
-  }
+  for (const int signal : signals) use_one(receiver, signal);
   // ORDER: relaxed, pairs with nothing: the caller's own stores.
   unblock_signals(receiver.signals.load(std::memory_order_relaxed));
 } catch (...) {

@@ -1,4 +1,5 @@
-// A deadline for each test case: one that hangs ends its program, and its name is printed.
+// A deadline for each test case: one that hangs ends its program. Its name is printed, and, if there is gdb, the calls
+// of all threads and the coroutines.
 //
 // It decides nothing about a test that ends: the time is many times what the slowest case needs under the slowest
 // launcher. HOCKET_TEST_DEADLINE sets it in seconds; 0: none, for a debugger. A case that runs for as long as its user
@@ -14,6 +15,10 @@
 #include <unistd.h>
 
 namespace hocket_test {
+
+// Writes the calls of all threads and the coroutines to stderr, or nothing if there is no gdb. May be called in a
+// signal handler.
+void show_calls_by_gdb() noexcept;
 
 class deadline final : public doctest::IReporter {
  public:
@@ -51,6 +56,7 @@ class deadline final : public doctest::IReporter {
     say("\nthis test case has not ended before its deadline (HOCKET_TEST_DEADLINE, in seconds): ");
     say(running_);
     say("\n");
+    show_calls_by_gdb();
     std::abort();
   }
   static void say(const char* text) noexcept {

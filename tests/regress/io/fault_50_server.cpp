@@ -2,6 +2,7 @@
 // of the server's fds, ends neither the server nor a connection.
 #include <hocket/core/sync_wait.hpp>
 #include <hocket/coro/spawn.hpp>
+#include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/net/tcp.hpp>
 #include <hocket/runtime/loop.hpp>
@@ -84,6 +85,7 @@ void close_in_a_fork() {
 // The server runs until this process gets its signal, and serves beside the children until then.
 template <class Place>
 void serve_beside_children(Place& where) {
+  signal_set signals{SIGUSR1};
   auto server = tcp::serve(where, "127.0.0.1:0", echo).value();
   bool is_served = false;
   std::thread beside([&, address = server.local_address()] {
@@ -98,7 +100,7 @@ void serve_beside_children(Place& where) {
     before.close();
     ::kill(::getpid(), SIGUSR1);
   });
-  const shutdown_report report = server.run_until(SIGUSR1, {.drain = 24h});
+  const shutdown_report report = server.run_until(signals, {.drain = 24h});
   beside.join();
   CHECK(is_served);
   CHECK(report.cancelled == 0);

@@ -2,6 +2,7 @@
 #include <hocket/coro/or_return.hpp>
 #include <hocket/fiber/await.hpp>
 #include <hocket/fiber/spawn.hpp>
+#include <hocket/io/signal_set.hpp>
 #include <hocket/net/serve.hpp>
 #include <hocket/runtime/run.hpp>
 #include <hocket/sync/event.hpp>
@@ -71,13 +72,14 @@ int errors_told = 0;
 TEST_CASE("a server on a runtime answers at each worker, and ends by a signal") {
   runtime rt({.workers = 2});
   std::atomic<int> served{0};
+  signal_set signals{SIGUSR1};
   auto server = tcp::serve(rt, "127.0.0.1:0", echo, std::ref(served)).value();
   CHECK(server.local_address().port() != 0);
   std::thread client([&] {
     for (int i = 0; i < 20; ++i) CHECK(ask(server.local_address(), "hello") == "hello");
     ::raise(SIGUSR1);
   });
-  const shutdown_report told = server.run_until(SIGUSR1, {.drain = 10s});
+  const shutdown_report told = server.run_until(signals, {.drain = 10s});
   client.join();
   CHECK(served == 20);
   CHECK(server.counts().accepted == 20);

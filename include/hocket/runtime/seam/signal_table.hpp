@@ -30,9 +30,11 @@
 
 namespace hocket { inline namespace HOCKET_ABI { namespace detail {
 
-// Bit n - 1 is signal n.
+// Bit n - 1 is signal n. A number that is no signal has no bit.
 using signal_bits = std::uint64_t;
-constexpr signal_bits bit_of(int signal) noexcept { return signal_bits{1} << (signal - 1); }
+constexpr signal_bits bit_of(int signal) noexcept {
+  return signal >= 1 && signal <= 64 ? signal_bits{1} << (signal - 1) : 0;
+}
 
 // Any thread. Throws std::system_error: the signal cannot be handled. Refused are also the signals of faults (SIGSEGV,
 // SIGBUS, SIGFPE, SIGILL): a handler that returns from a fault repeats it for ever.

@@ -6,6 +6,7 @@
 #include "unit/http/server/world.hpp"
 
 #include <hocket/core/wait/seam/coroutine_slot.hpp>
+#include <hocket/io/signal_set.hpp>
 
 #include <csignal>
 #include <mutex>
@@ -193,12 +194,13 @@ TEST_CASE("an address in use, a malformed address, no address and malformed prox
 
 TEST_CASE("run_until() ends a server by a signal, on a runtime and on a loop") {
   runtime rt({.workers = 1});
+  signal_set signals{SIGUSR1};
   http::server server = http::serve(rt, {"127.0.0.1:0", "127.0.0.1:0"}, {}, routes()).value();
   std::thread client([&] {
     CHECK(statuses_of(ask(server.local_address(), get("/hello"))) == std::vector<int>{200});
     ::kill(::getpid(), SIGUSR1);
   });
-  server.run_until(SIGUSR1, {.drain = 24h});
+  server.run_until(signals, {.drain = 24h});
   client.join();
   loop lp;
   http::server other = http::serve(lp, "127.0.0.1:0", {}, routes()).value();
@@ -207,7 +209,7 @@ TEST_CASE("run_until() ends a server by a signal, on a runtime and on a loop") {
     CHECK(statuses_of(ask(at, get("/task"))) == std::vector<int>{200});
     ::kill(::getpid(), SIGUSR1);
   });
-  other.run_until(SIGUSR1, {.drain = 24h});
+  other.run_until(SIGUSR1, {.drain = 24h});  // the loop answers after it receives the signal
   second.join();
 }
 
