@@ -42,6 +42,10 @@ class pace {
   void restart() noexcept { rest_ = grace_; }
   // The limit of the next wait for the peer.
   duration patience() const noexcept { return rate_ == 0 ? duration::max() : rest_; }
+  // The same for a wait during which nothing tells what the peer moves: a second at most.
+  duration until_look() const noexcept {
+    return patience() == duration::max() ? duration::max() : std::min(rest_, one_second);
+  }
   // After a wait of that length, in which the peer has moved the bytes.
   void count(duration waited, std::size_t bytes) noexcept {
     const bool is_full = rest_ == most_ && waited == duration::zero();

@@ -5,9 +5,9 @@
 //   phase                    limit                                       end
 //   within a head            limits::head, from its first byte           408
 //   within a body            the pace (pace.hpp)                         408
-//   within an answer         the pace                                    closed
+//   within an answer         the pace, with a look once a second         reset
 //
-// A wait whose limit has passed fails with std::errc::timed_out.
+// A wait whose limit, or whose time until the next look, has passed fails with std::errc::timed_out.
 #pragma once
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/net/tcp.hpp>
@@ -26,8 +26,8 @@ inline auto wait_for_body(tcp::stream& peer, mutable_buffer room, const pace& sp
   return within(speed.patience(), peer.read_some(room));
 }
 
-inline auto wait_for_room(tcp::stream& peer, std::span<const const_buffer> parts, const pace& speed) {
-  return within(speed.patience(), peer.write_some(parts));
+inline auto wait_for_room(tcp::stream& peer, std::span<const const_buffer> parts, time_point look) {
+  return within(look, peer.write_some(parts));
 }
 
 }}}}  // namespace hocket::http::detail

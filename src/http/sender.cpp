@@ -2,6 +2,7 @@
 
 #include "http/peer_waits.hpp"
 
+#include <hocket/base/clock.hpp>
 #include <hocket/base/error.hpp>
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/io/seam/open_descriptor.hpp>
@@ -44,18 +45,16 @@ send_state sender::write_now(const parts& piece, std::size_t& count) noexcept {
 }
 
 // The peer's system has taken all bytes but those that this system still has, also of answers before the connection was
-// idle. True: it has taken some since the last count. A unix socket counts its own memory, too, which may be more than
-// the bytes.
-bool sender::count_taken() noexcept {
+// idle. A unix socket counts its own memory, too, which may be more than the bytes.
+void sender::count_taken() noexcept {
   hocket::detail::open_descriptor& record = hocket::detail::descriptor_access::record_of(peer_);
   const std::uint64_t unsent = record.system().unsent(record);
   if (!earlier_) earlier_ = unsent - std::min(unsent, sent_);
   const std::uint64_t all = *earlier_ + sent_;
   const std::uint64_t taken = all - std::min(all, unsent);
-  if (taken <= taken_) return false;
+  if (taken <= taken_) return;
   pace_.count(duration::zero(), static_cast<std::size_t>(taken - taken_));
   taken_ = taken;
-  return true;
 }
 
 failure sender::fail(std::error_code error) noexcept {
@@ -98,9 +97,15 @@ task<result<void>> sender::send(std::string_view body, std::string_view tail) {
     if (state == send_state::blocked) {
       count_taken();
       const time_point begin = time_here();
-      const result<std::size_t> written = co_await wait_for_room(peer_, piece, pace_);
+      const time_point look = deadline_after(begin, pace_.until_look());
+      const result<std::size_t> written = co_await wait_for_room(peer_, piece, look);
       pace_.count(time_here() - begin, 0);
-      if (!written && written.error() == std::errc::timed_out && count_taken()) continue;
+      if (!written && written.error() == std::errc::timed_out && time_here() >= look) {
+        count_taken();
+        if (pace_.patience() != duration::zero()) continue;
+        // Else this system would hold the bytes, up to megabytes, for as long as the peer takes none.
+        static_cast<void>(peer_.set_reset_on_close(true));
+      }
       if (!written) co_return fail(written.error());
       count = *written;
       sent_ += count;

@@ -2,7 +2,8 @@
 //
 // Each write waits for the peer at most as long as the pace allows (pace.hpp). Bytes count for the pace when the peer's
 // system has taken them. Bytes that this system has taken do not count, because a peer that takes nothing gives room
-// for them, too. A write that fails ends the connection: later calls return the same error.
+// for them, too. No event tells that the peer's system has taken bytes, so a write that waits looks once a second. A
+// write that fails ends the connection: later calls return the same error.
 //
 // send() lets other coroutines run while the peer takes bytes without a wait (turn_share.hpp). send_now() does not: the
 // job calls it, with the short answers of a run.
@@ -57,7 +58,7 @@ class sender {
   static void skip(parts& from, std::size_t bytes) noexcept;
   static parts first_of(const parts& from, std::size_t bytes) noexcept;
   send_state write_now(const parts& piece, std::size_t& count) noexcept;
-  bool count_taken() noexcept;
+  void count_taken() noexcept;
   failure fail(std::error_code error) noexcept;
 
   tcp::stream& peer_;

@@ -37,7 +37,8 @@
 //     sends rate_grace * min_rate bytes in every period of rate_grace.
 //   - Answers. A byte counts when the peer's system has taken it. The reserve grows up to 6 * rate_grace, a minute by
 //     default. So a peer is given up after rate_grace if it takes nothing, and after at most a minute of silence if it
-//     has taken 50 KB (5 * rate_grace * min_rate).
+//     has taken 50 KB (5 * rate_grace * min_rate); the server looks once a second. Then the connection is reset,
+//     because the system would hold the bytes that the peer does not take.
 //
 // A system takes bytes in jumps: when its receive buffer is full, it takes none until the program has read a large part
 // of it, 64 KB to megabytes. If a program needs longer than the reserve for this part, it is given up, although it

@@ -129,7 +129,7 @@ struct conversation {
   std::error_code error{};
 };
 
-// An idle connection ends at most a 48th of the limit late, a phase at most a second.
+// An idle connection ends at most a 40th of the limit late, a phase at most a second.
 inline bool is_idle_time(duration time, duration limit) { return time >= limit && time <= limit + limit / 40; }
 inline bool is_phase_time(duration time, duration limit) { return time >= limit && time <= limit + 1s; }
 
