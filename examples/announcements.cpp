@@ -75,11 +75,11 @@ task<result<void>> follow(tcp::stream& peer, board& shared) {
   }
 }
 
-// date(1) is killed with what it has started, if it takes longer than a second, or if the client's coroutine ends.
+// date(1) is killed with what it has started, if it takes longer than ten seconds, or if the client's coroutine ends.
 task<result<std::string>> ask_for_date() {
   process date = co_await or_return(
       process::start({"date", "-u"}, {.out = process::pipe, .new_group = true, .kill_on_destruction = true}));
-  co_return co_await within(1s, read_all(date.out(), 1024));
+  co_return co_await within(10s, read_all(date.out(), 1024));
 }
 
 task<result<void>> answer(tcp::stream& peer, board& shared, std::string request) {

@@ -22,8 +22,8 @@ task<int> quota(int id) {
 }
 
 task<result<std::string>> serve(semaphore& slots, int id) {
-  auto slot = co_await or_return(within(1s, slots.acquire()));  // too late: serve() ends here, with that error
-  auto [name, limit] = co_await or_return(within(200ms, when_all(user(id), quota(id))));
+  auto slot = co_await or_return(within(5s, slots.acquire()));  // too late: serve() ends here, with that error
+  auto [name, limit] = co_await or_return(within(2s, when_all(user(id), quota(id))));
   co_return name + ": " + std::to_string(limit);
 }
 

@@ -21,7 +21,7 @@ task<result<int>> ask(int answer, int turns) {
 
 // The price and the stock, asked for at once: the first error ends both questions, and this task.
 task<result<std::string>> offer(int price, int stock) {
-  auto [euros, pieces] = co_await or_return(within(200ms, when_all(ask(price, 3), ask(stock, 1))));
+  auto [euros, pieces] = co_await or_return(within(2s, when_all(ask(price, 3), ask(stock, 1))));
   co_return std::to_string(pieces) + " pieces at " + std::to_string(euros);
 }
 

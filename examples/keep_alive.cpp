@@ -21,7 +21,8 @@ task<result<void>> answer(tcp::stream peer) {
 }
 
 int main(int argc, char** argv) {
+  signal_set ends{SIGTERM};
   runtime rt;
   auto server = tcp::serve(rt, argc > 1 ? argv[1] : "127.0.0.1:8080", answer).value();
-  server.run_until(SIGTERM, {.drain = 1s});
+  server.run_until(ends, {.drain = 1s});
 }

@@ -70,7 +70,7 @@ task<result<void>> serve_client(tcp::stream peer, store_pool& store) {
     const auto line = co_await or_return(within(10s, reader.read_line()));
     if (!line) break;
     const std::string word(*line);
-    const result<std::string> found = co_await within(1s, fetch_meaning(store, word));
+    const result<std::string> found = co_await within(5s, fetch_meaning(store, word));
     const std::string answer = word + ": " + (found ? *found : found.error().message()) + "\n";
     co_await or_return(within(5s, peer.write_all(answer)));
   }

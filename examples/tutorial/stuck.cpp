@@ -20,7 +20,7 @@ int main() {
   auto producer = spawn(rt, {.name = "producer"}, produce, std::ref(numbers));
   auto consumer = spawn(rt, {.name = "consumer"}, consume, std::ref(numbers));
   sync_wait(producer);
-  const result<void> ended = sync_wait(within(200ms, consumer.join()));
+  const result<void> ended = sync_wait(within(2s, consumer.join()));
   if (!ended) rt.dump(2);  // to standard error
 
   const shutdown_report report = rt.shutdown({.cancel = 10s});

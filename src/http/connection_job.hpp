@@ -34,7 +34,7 @@
 //   phase                    kept by                                     end
 //   before the first byte    the phase of the job, once a second         closed
 //   between two requests     the list by age (connection_list.hpp)       closed
-//   within a request         the coroutine (peer_waits.hpp)              408, or closed
+//   within a request         the coroutine (peer_waits.hpp)              408, or reset
 //
 // # Hazards
 //

@@ -4,7 +4,7 @@
 // puts 1/rate seconds back, up to `most`. If the reserve is used up, the peer is too slow.
 //
 //   - A peer that moves nothing is given up after `grace`.
-//   - A silent peer is given up after at most `most`, whatever it has moved before.
+//   - A silent peer is given up after at most `most`, whatever it has moved before; of an answer, a second later.
 //   - A peer that moves grace * rate bytes in every period of `grace` is never given up.
 //   - A peer that moves fewer bytes a second is given up after the reserve / (1 - its rate / rate).
 //
@@ -42,7 +42,7 @@ class pace {
   void restart() noexcept { rest_ = grace_; }
   // The limit of the next wait for the peer.
   duration patience() const noexcept { return rate_ == 0 ? duration::max() : rest_; }
-  // The same for a wait during which nothing tells what the peer moves: a second at most.
+  // The same for a wait during which no event reports what the peer moves: a second at most.
   duration until_look() const noexcept {
     return patience() == duration::max() ? duration::max() : std::min(rest_, one_second);
   }

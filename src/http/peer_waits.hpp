@@ -7,7 +7,7 @@
 //   within a body            the pace (pace.hpp)                         408
 //   within an answer         the pace, with a look once a second         reset
 //
-// A wait whose limit, or whose time until the next look, has passed fails with std::errc::timed_out.
+// A wait that has lasted to its limit, or to the next look, fails with std::errc::timed_out.
 #pragma once
 #include <hocket/core/thread/seam/timer.hpp>
 #include <hocket/net/tcp.hpp>

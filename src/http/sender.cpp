@@ -57,7 +57,10 @@ void sender::count_taken() noexcept {
   taken_ = taken;
 }
 
+// If the peer was too slow for the pace, or for a deadline of the handler, the connection is reset. Else this system
+// would hold the bytes, up to megabytes, for as long as the peer takes none.
 failure sender::fail(std::error_code error) noexcept {
+  if (error == std::errc::timed_out) static_cast<void>(peer_.set_reset_on_close(true));
   error_ = error;
   out_.clear();
   return failure(error);
@@ -103,8 +106,6 @@ task<result<void>> sender::send(std::string_view body, std::string_view tail) {
       if (!written && written.error() == std::errc::timed_out && time_here() >= look) {
         count_taken();
         if (pace_.patience() != duration::zero()) continue;
-        // Else this system would hold the bytes, up to megabytes, for as long as the peer takes none.
-        static_cast<void>(peer_.set_reset_on_close(true));
       }
       if (!written) co_return fail(written.error());
       count = *written;

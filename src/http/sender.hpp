@@ -2,7 +2,7 @@
 //
 // Each write waits for the peer at most as long as the pace allows (pace.hpp). Bytes count for the pace when the peer's
 // system has taken them. Bytes that this system has taken do not count, because a peer that takes nothing gives room
-// for them, too. No event tells that the peer's system has taken bytes, so a write that waits looks once a second. A
+// for them, too. No event reports that the peer's system has taken bytes, so a write that waits looks once a second. A
 // write that fails ends the connection: later calls return the same error.
 //
 // send() lets other coroutines run while the peer takes bytes without a wait (turn_share.hpp). send_now() does not: the

@@ -152,9 +152,10 @@ void leave_all(signal_receiver& receiver) noexcept {
   }
 }
 
-// The bit comes before the handler: each signal that the handler receives is delivered.
+// The bit is set before the handler is installed: each signal that the handler receives is delivered.
 void use_one(signal_receiver& receiver, int signal) try {
-  // ORDER: relaxed, pairs with nothing: the system installs the handler behind it, and delivers the signal to it.
+  // ORDER: relaxed, pairs with nothing: the system installs the handler after it, and delivers the signal to the
+  // handler.
   if (receiver.signals.fetch_or(bit_of(signal), std::memory_order_relaxed) & bit_of(signal)) return;
   use_signal(signal);
 } catch (...) {

@@ -127,10 +127,10 @@ bool server_core::is_running() const noexcept {
 }
 
 // After a shutdown no connection is counted, but the last ones may be about to leave the scope, on other threads. (On a
-// loop they leave on this thread.)
+// loop they leave on this thread.) The limit is for a machine that has stopped their threads.
 void server_core::wait_for_leaving() const noexcept {
   if (loop_ || !is_shut_down_ || connections() != 0) return;
-  const time_point until = steady_clock().now() + 1s;
+  const time_point until = steady_clock().now() + 10s;
   while (is_running() && steady_clock().now() < until) std::this_thread::yield();
 }
 

@@ -45,6 +45,7 @@ struct blocking_pool::state final : wait_source {
 
   const blocking_pool_options limits;
   const std::uint32_t forks = forks_so_far();  // at construction
+  blocking_pool* of_parent = nullptr;  // the pool of the process in a forked child: never destroyed, and no leak
   mutable thread_mutex mutex;
   // Under the mutex:
   wait_queue calls;
@@ -107,6 +108,7 @@ blocking_pool::blocking_pool(const blocking_pool_options& options) : state_(new 
 blocking_pool* blocking_pool::install_for_process(const blocking_pool_options& options, blocking_pool* expected) {
   auto pool = std::make_unique<blocking_pool>(options);
   pool->state_->immortal = true;
+  pool->state_->of_parent = expected;
   // ORDER: release, pairs with the loads in process_pool(): they find a constructed pool; relaxed on failure: an
   // address.
   if (pool_of_process.compare_exchange_strong(expected, pool.get(), std::memory_order_release,

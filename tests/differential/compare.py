@@ -26,6 +26,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "servers"))
 
 import front_ends  # noqa: E402 (the path comes first)
+from exchange import exchange  # noqa: E402
 from with_servers import free_port  # noqa: E402
 
 SKIPPED = 77
@@ -194,7 +195,7 @@ class Nginx:
         self.port = port
 
     def accepts(self, request):
-        answer = front_ends.exchange(self.port, request)
+        answer = exchange(self.port, [request])
         while answer.startswith(b"HTTP/1.1 1"):   # interim answers
             answer = answer.partition(b"\r\n\r\n")[2]
         has_head = answer.startswith(b"HTTP/1.1 ")   # an answer of HTTP/0.9 has none

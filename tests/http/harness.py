@@ -11,7 +11,6 @@ import platform
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,7 +20,8 @@ sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "servers"))
 
-from with_servers import connects, free_port  # noqa: E402,F401 (the path comes first)
+from exchange import exchange  # noqa: E402,F401 (the path comes first)
+from with_servers import connects, free_port  # noqa: E402,F401
 
 SKIPPED = 77   # the exit status that ctest counts as skipped
 PERIOD = bytes(range(251))
@@ -29,20 +29,6 @@ MEGABYTE = (PERIOD * (2**20 // 251 + 1))[:2**20]
 
 
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) [A-Z]")
-
-
-def exchange(port, pieces):
-    """What the server sends on a connection of its own until its end, which the client awaits after the last piece."""
-    answer = b""
-    with socket.create_connection(("127.0.0.1", port), 20) as peer:
-        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with contextlib.suppress(ConnectionError):   # it was refused before all of it was sent
-            for piece in pieces:
-                peer.sendall(piece)
-            peer.shutdown(socket.SHUT_WR)
-            while data := peer.recv(65536):
-                answer += data
-    return answer
 
 
 def final_statuses(answer):

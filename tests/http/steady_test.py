@@ -7,8 +7,8 @@ import time
 from harness import expect, main, serving
 from wire import Connection
 
-PATIENCE = 2    # seconds of the server
-SECONDS = 24    # of each client
+PATIENCE = 4    # seconds of the server
+SECONDS = 48    # of each client
 DOWNLOADS = {
     "a stream": b"GET /pattern?bytes=100000000 HTTP/1.1\r\nHost: a\r\n\r\n",
     "texts": b"GET /megabyte HTTP/1.1\r\nHost: a\r\n\r\n" * 20,

@@ -6,7 +6,6 @@ find_nginx() and find_haproxy() return None if the program is not installed.
 """
 import contextlib
 import pathlib
-import socket
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -56,15 +55,3 @@ def haproxy(folder, port, configuration):
     path.write_text(configuration)
     with server([find_haproxy(), "-db", "-f", str(path)], pathlib.Path(folder, "haproxy.log"), connects(port)) as pid:
         yield pid
-
-
-def exchange(port, request, seconds=10):
-    """Sends a request on a connection of its own, ends the output, and returns all bytes of the answer."""
-    with socket.create_connection(("127.0.0.1", port), seconds) as peer:
-        answer = b""
-        with contextlib.suppress(ConnectionError):   # it was refused before all of it was sent
-            peer.sendall(request)
-            peer.shutdown(socket.SHUT_WR)
-            while data := peer.recv(65536):
-                answer += data
-        return answer

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <doctest/doctest.h>
+#include <string>
 #include <string_view>
 
 namespace hocket_test {
@@ -17,7 +18,8 @@ using namespace std::chrono_literals;
 
 TEST_CASE_TEMPLATE("connections are made, used in both directions, and know their addresses", Kind, HOCKET_IO_KINDS) {
   typename Kind::wires net;
-  for (const char* address : {"127.0.0.1:0", loopback_v6_or_v4(), "unix:@hocket-tcp-suite"}) {
+  for (const std::string& address :
+       {std::string("127.0.0.1:0"), std::string(loopback_v6_or_v4()), own_unix_address("tcp-suite")}) {
     hocket::tcp::listener door = listen(net, address).value();
     const hocket::socket_address at = door.local_address();
     Kind world(net);

@@ -1,6 +1,7 @@
 #include "support/deadline.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -16,11 +17,12 @@ void show_calls_by_gdb() noexcept {
   const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
   if (child == 0) {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    ::execlp("timeout", "timeout", "60", "gdb", "-nx", "-batch", "-p", pid.data(), "-ex",
+    ::execlp("timeout", "timeout", "-k", "10", "60", "gdb", "-nx", "-batch", "-p", pid.data(), "-ex",
              "thread apply all backtrace 40", "-ex", "source " HOCKET_TEST_GDB_SCRIPT, "-ex", "hocket-list", nullptr);
     ::_exit(127);
   }
-  if (child > 0) ::waitpid(child, nullptr, 0);
+  while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 }  // namespace hocket_test

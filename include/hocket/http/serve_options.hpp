@@ -35,7 +35,7 @@ struct limits {
   duration first_byte = std::chrono::seconds(10);  // of a new connection; closed without an answer
   duration head = std::chrono::seconds(10);        // from the first byte of a request to the end of its head (408)
   duration idle = std::chrono::seconds(60);  // between two requests, or before the first; closed without an answer
-  // Bytes a second of a body (408), and of an answer (closed); 0: no limit. See http/server.hpp.
+  // Bytes a second of a body (408), and of an answer (reset); 0: no limit. See http/server.hpp.
   std::uint32_t min_rate = 1024;
   // How long a peer may be silent. Bytes that it has taken of an answer extend this, to at most six times. Make it
   // longer for clients that need more time to read a large part of their receive buffer.

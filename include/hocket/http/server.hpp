@@ -37,8 +37,9 @@
 //     sends rate_grace * min_rate bytes in every period of rate_grace.
 //   - Answers. A byte counts when the peer's system has taken it. The reserve grows up to 6 * rate_grace, a minute by
 //     default. So a peer is given up after rate_grace if it takes nothing, and after at most a minute of silence if it
-//     has taken 50 KB (5 * rate_grace * min_rate); the server looks once a second. Then the connection is reset,
-//     because the system would hold the bytes that the peer does not take.
+//     has taken 50 KB (5 * rate_grace * min_rate); the server looks once a second. Then the connection is reset (TCP),
+//     because the system would hold the bytes that the peer does not take. So it is if a deadline of the handler
+//     passes while a write waits.
 //
 // A system takes bytes in jumps: when its receive buffer is full, it takes none until the program has read a large part
 // of it, 64 KB to megabytes. If a program needs longer than the reserve for this part, it is given up, although it

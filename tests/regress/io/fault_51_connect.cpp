@@ -4,6 +4,8 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/time/within.hpp>
 
+#include "support/held_port.hpp"
+#include "support/loopback.hpp"
 #include "support/tcp_pair.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/waits.hpp"
@@ -27,20 +29,15 @@ task<std::error_code> error_of_connect(socket_address to) {
   co_return peer ? std::error_code() : peer.error();
 }
 
-socket_address where_nobody_listens() {
-  auto door = tcp::listener::bind("127.0.0.1:0").value();
-  return door.local_address();
-}
-
 }  // namespace
 
 TEST_CASE("hundreds of connects are refused at the same time, and leave nothing open (fault 51)") {
-  const socket_address nobody = where_nobody_listens();
+  const held_port refusing;
   runtime rt({.workers = 2});
-  CHECK(sync_wait(spawn(rt, error_of_connect, nobody)) == std::errc::connection_refused);
+  CHECK(sync_wait(spawn(rt, error_of_connect, refusing.address())) == std::errc::connection_refused);
   const std::size_t before = open_numbers();
   std::vector<join_handle<std::error_code>> all;
-  for (int i = 0; i < 300; ++i) all.push_back(spawn(rt, error_of_connect, nobody));
+  for (int i = 0; i < 300; ++i) all.push_back(spawn(rt, error_of_connect, refusing.address()));
   int refused = 0;
   for (auto& one : all) refused += sync_wait(one) == std::errc::connection_refused ? 1 : 0;
   CHECK(refused == 300);
@@ -62,7 +59,7 @@ TEST_CASE("what cannot be reached is an error of connect (fault 51)") {
 }
 
 TEST_CASE("a connect to a unix socket with a full queue waits for room, up to its deadline (fault 51)") {
-  auto door = tcp::listener::bind("unix:@hocket-fault-51", {.backlog = 0}).value();
+  auto door = tcp::listener::bind(own_unix_address("fault-51"), {.backlog = 0}).value();
   std::vector<tcp::stream> all;
   std::error_code full;
   while (!full) {
@@ -82,7 +79,8 @@ TEST_CASE("connects that are cancelled beside their success leave nothing open (
   CHECK_FALSE(sync_wait(spawn(rt, error_of_connect, door.local_address())));
   static_cast<void>(sync_wait(door.accept()).value());
   CHECK_FALSE(sync_wait(within(0ms, door.accept())).has_value());
-  for (int i = 0; i < 4; ++i) CHECK(sync_wait(spawn(rt, error_of_connect, where_nobody_listens())));
+  const held_port refusing;
+  for (int i = 0; i < 4; ++i) CHECK(sync_wait(spawn(rt, error_of_connect, refusing.address())));
   const std::size_t before = open_numbers();
   for (int i = 0; i < 300; ++i) {
     auto one = spawn(rt, error_of_connect, door.local_address());

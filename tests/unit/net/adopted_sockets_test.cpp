@@ -128,7 +128,7 @@ TEST_CASE("what is no socket of the kind that is asked for is refused, and stays
   }
   const int listens = make_listener("127.0.0.1:0"), bound = make_socket("127.0.0.1:0", SOCK_STREAM),
             datagrams = make_socket("127.0.0.1:0", SOCK_DGRAM),
-            packets = make_listener("unix:@hocket-packets", SOCK_SEQPACKET);
+            packets = make_listener(own_unix_address("packets"), SOCK_SEQPACKET);
   for (const int wrong : {bound, datagrams, packets})
     CHECK(tcp::listener::adopt(wrong).error() == std::errc::invalid_argument);
   for (const int wrong : {bound, listens, packets})

@@ -8,6 +8,7 @@
 #include <hocket/runtime/runtime.hpp>
 #include <hocket/time/within.hpp>
 
+#include "support/loopback.hpp"
 #include "support/sockets.hpp"
 #include "support/tcp_pair.hpp"
 #include "support/waits.hpp"
@@ -147,7 +148,7 @@ TEST_CASE("a connection whose client has sent and gone before the accept gives i
 }
 
 TEST_CASE("what waits at a listener that is closed is reset, TCP and unix") {
-  for (const char* address : {"127.0.0.1:0", "unix:@hocket-closed-listener"}) {
+  for (const std::string& address : {std::string("127.0.0.1:0"), own_unix_address("closed-listener")}) {
     CAPTURE(address);
     auto door = tcp::listener::bind(address).value();
     auto near = sync_wait(tcp::connect(door.local_address())).value();

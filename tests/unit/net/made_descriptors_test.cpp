@@ -171,28 +171,29 @@ held make_signal_sets() {
 }
 
 std::vector<maker> all_makers(const std::string& file) {
-  std::vector<maker> all{
-      {"make_pipe", 2, [] { return hold(make_pipe().value()); }},
-      {"event_counter::make", 1, [] { return hold(event_counter::make().value()); }},
-      {"signal_set", 1, [] { return make_signal_sets(); }},
-      {"a wait of a thread, and poll_fds", 5, [] { return wait_at_all(); }},
-      {"a guest loop that waits", 5, [] { return wait_on_a_guest(); }},
-      {"tcp::listener::bind", 1, [] { return hold(tcp::listener::bind("127.0.0.1:0").value()); }},
-      {"tcp::listener::bind for unix sockets", 1,
-       [] { return hold(tcp::listener::bind("unix:@hocket-made-listener").value()); }},
-      {"tcp::connect, accept", 3, [] { return accept_from("127.0.0.1:0", true); }},
-      {"tcp::connect, try_accept", 3, [] { return accept_from("127.0.0.1:0", false); }},
-      {"tcp::connect, accept for unix sockets", 3, [] { return accept_from("unix:@hocket-made-connection", true); }},
-      {"udp::socket::bind", 1, [] { return hold(udp::socket::bind("127.0.0.1:0").value()); }},
-      {"udp::socket::connect", 1, [] { return hold(udp::socket::connect("127.0.0.1:9").value()); }},
-      {"make_unix_pair", 2, [] { return hold(make_unix_pair().value()); }},
-      {"receive_with_fds of one", 3, [] { return pass(1); }},
-      {"receive_with_fds of many", 12, [] { return pass(10); }},
-      {"tcp::serve", 5, [] { return serve_one("127.0.0.1:0"); }},
-      {"file::open", 1, [file] {
-         auto pool = std::make_shared<blocking_pool>(blocking_pool_options{});
-         return hold(pool, sync_wait(file::open(*pool, file, {.write = true, .create = true})).value());
-       }}};
+  std::vector<maker> all{{"make_pipe", 2, [] { return hold(make_pipe().value()); }},
+                         {"event_counter::make", 1, [] { return hold(event_counter::make().value()); }},
+                         {"signal_set", 1, [] { return make_signal_sets(); }},
+                         {"a wait of a thread, and poll_fds", 5, [] { return wait_at_all(); }},
+                         {"a guest loop that waits", 5, [] { return wait_on_a_guest(); }},
+                         {"tcp::listener::bind", 1, [] { return hold(tcp::listener::bind("127.0.0.1:0").value()); }},
+                         {"tcp::listener::bind for unix sockets", 1,
+                          [] { return hold(tcp::listener::bind(own_unix_address("made-listener")).value()); }},
+                         {"tcp::connect, accept", 3, [] { return accept_from("127.0.0.1:0", true); }},
+                         {"tcp::connect, try_accept", 3, [] { return accept_from("127.0.0.1:0", false); }},
+                         {"tcp::connect, accept for unix sockets", 3,
+                          [] { return accept_from(own_unix_address("made-connection"), true); }},
+                         {"udp::socket::bind", 1, [] { return hold(udp::socket::bind("127.0.0.1:0").value()); }},
+                         {"udp::socket::connect", 1, [] { return hold(udp::socket::connect("127.0.0.1:9").value()); }},
+                         {"make_unix_pair", 2, [] { return hold(make_unix_pair().value()); }},
+                         {"receive_with_fds of one", 3, [] { return pass(1); }},
+                         {"receive_with_fds of many", 12, [] { return pass(10); }},
+                         {"tcp::serve", 5, [] { return serve_one("127.0.0.1:0"); }},
+                         {"file::open", 1, [file] {
+                            auto pool = std::make_shared<blocking_pool>(blocking_pool_options{});
+                            return hold(pool,
+                                        sync_wait(file::open(*pool, file, {.write = true, .create = true})).value());
+                          }}};
   if (has_v6()) all.push_back({"tcp::connect, accept for IPv6", 3, [] { return accept_from("[::1]:0", true); }});
   const hidden_fds hidden = make_hidden(file);
   for (const int source : {hidden.reader, hidden.terminal, hidden.socket, hidden.file})

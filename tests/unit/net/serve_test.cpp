@@ -108,17 +108,19 @@ TEST_CASE("connections that do not end are cancelled, and then killed; the repor
   std::atomic<int> served{0};
   event never;
   auto heeds = tcp::serve(rt, "127.0.0.1:0", stays, std::ref(served), std::ref(never)).value();
-  auto ignores = tcp::serve(rt, "unix:@hocket-serve-test", does_not_heed, std::ref(served), std::ref(never)).value();
+  auto ignores =
+      tcp::serve(rt, hocket_test::own_unix_address("serve-test"), does_not_heed, std::ref(served), std::ref(never))
+          .value();
   std::vector<tcp::stream> peers;
   for (int i = 0; i < 3; ++i) peers.push_back(sync_wait(tcp::connect(heeds.local_address())).value());
   for (int i = 0; i < 2; ++i) peers.push_back(sync_wait(tcp::connect(ignores.local_address())).value());
   wait_until_served(served, 5);
-  const shutdown_options quick{.drain = 1ms, .cancel = 50ms, .kill = 10s};
+  const shutdown_options cancels{.drain = 1ms, .cancel = 24h}, kills{.drain = 1ms, .cancel = 1ms, .kill = 24h};
   auto ended = spawn(rt, [&]() -> task<> {
-    const shutdown_report first = co_await heeds.graceful_shutdown(quick);
+    const shutdown_report first = co_await heeds.graceful_shutdown(cancels);
     CHECK(first.cancelled == 3);
     CHECK(first.killed == 0);
-    const shutdown_report second = co_await ignores.graceful_shutdown(quick);
+    const shutdown_report second = co_await ignores.graceful_shutdown(kills);
     CHECK(second.cancelled == 0);
     CHECK(second.killed == 2);
   });

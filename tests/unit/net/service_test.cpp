@@ -111,7 +111,7 @@ TEST_CASE("a service names what it cancelled, killed and left, with the place of
   hocket::runtime rt({.workers = 4});
   auto hold = [&]() -> task<> {
     holds = true;
-    while (!go) std::this_thread::yield();
+    go.wait(false);
     co_return;
   };
   auto waits = [&]() -> task<> {
@@ -128,8 +128,9 @@ TEST_CASE("a service names what it cancelled, killed and left, with the place of
   while (begun != 5 || !holds) std::this_thread::yield();
   service all(rt);
   all.end();
-  const service_report report = all.run_until({SIGUSR1}, {.cancel = 100ms, .kill = 100ms, .report = no_report});
+  const service_report report = all.run_until({SIGUSR1}, {.cancel = 3s, .kill = 3s, .report = no_report});
   go = true;
+  go.notify_one();
   CHECK(report.exit_code() == 1);
   const auto check = [&](const char* name, shutdown_step step, bool is_daemon) {
     const stopped_coroutine* found = find(report.stopped, name);
@@ -173,7 +174,7 @@ TEST_CASE("a service ends its servers, and names the connections that it stopped
   all.add(polite, "polite server");
   all.add(stubborn, "stubborn server");
   all.end();
-  const service_report report = all.run_until({SIGUSR1}, {.cancel = 100ms, .kill = 1h, .report = no_report});
+  const service_report report = all.run_until({SIGUSR1}, {.cancel = 3s, .kill = 1h, .report = no_report});
   REQUIRE(report.parts.size() == 3);
   CHECK(report.parts[0].report.cancelled == 1);
   CHECK(report.parts[1].report.killed == 1);

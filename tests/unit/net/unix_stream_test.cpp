@@ -5,6 +5,7 @@
 #include <hocket/time/within.hpp>
 
 #include "support/death.hpp"
+#include "support/loopback.hpp"
 
 #include <array>
 #include <csignal>
@@ -132,7 +133,7 @@ TEST_CASE("a receiver that may have no more numbers gets the bytes, and is told"
 }
 
 TEST_CASE("a connection to a path passes descriptors, too, and knows its peer") {
-  auto door = tcp::listener::bind("unix:@hocket-unix-stream-test").value();
+  auto door = tcp::listener::bind(own_unix_address("unix-stream-test")).value();
   unix_stream near(sync_wait(tcp::connect(door.local_address())).value());
   unix_stream far(sync_wait(door.accept()).value());
   pass(near, 1);

@@ -137,7 +137,8 @@ TEST_CASE("code of the C library without frame pointers is the first frame, and 
     sync_wait(spawn(rt, root, &read_in_libc));
   }
   REQUIRE(report.frame_count != 0);
-  CHECK(module_of(report.frames[0]) == module_of(reinterpret_cast<const void*>(&::read)));
+  // Of a sanitizer's program, &::read is a function of the program.
+  CHECK(module_of(report.frames[0]) == module_of(::dlsym(RTLD_NEXT, "read")));
   if (knows_callers) {
     const std::vector<const void*> awaiters = {middle_function, root_function};
     CHECK(is_chain(own_functions(report), {leaf_function}, awaiters));

@@ -46,7 +46,8 @@ task<> throws_number(http::body_writer& out) {
   throw 7;
 }
 
-http::router routes(event& never) {
+// `read` is set when a handler has read the body.
+http::router routes(event& never, event& read) {
   static const std::string text(large, 'x');
   http::router all;
   all.get("/returns", [&never](http::request&) { return http::stream_body("text/plain", returns, std::ref(never)); });
@@ -56,15 +57,17 @@ http::router routes(event& never) {
   all.get("/text", [](http::request&) { return http::text(std::string_view(text)); });
   // Reads a body, and waits before the answer.
   const http::route_options streamed{.body = http::streamed};
-  all.post("/reads/returns", streamed, [&never](http::request& rq) -> task<result<http::response>> {
+  all.post("/reads/returns", streamed, [&never, &read](http::request& rq) -> task<result<http::response>> {
     std::array<char, 8> buffer;
     co_await or_return(rq.stream().read_some(buffer));
+    read.set();
     co_await or_return(never.wait());
     co_return http::text("late");
   });
-  all.post("/reads/throws", streamed, [&never](http::request& rq) -> task<http::response> {
+  all.post("/reads/throws", streamed, [&never, &read](http::request& rq) -> task<http::response> {
     std::array<char, 8> buffer;
     co_await or_throw(rq.stream().read_some(buffer));
+    read.set();
     co_await or_throw(never.wait());
     co_return http::text("late");
   });
@@ -101,8 +104,8 @@ TEST_CASE("an answer that a drain cuts is incomplete for its peer, and is in the
     for (const char* version : {"1.0", "1.1"}) {
       CAPTURE(each.target);
       CAPTURE(version);
-      event never;
-      world w(routes(never), logged());
+      event never, read;
+      world w(routes(never, read), logged());
       shutdown_report report;
       const conversation reply = read_over_shutdown(w, get(each.target, version), report);
       const std::vector<answer> answers = read_answers(reply.bytes);
@@ -128,8 +131,8 @@ TEST_CASE(
     "a peer that is gone counts as completed, and the cut answer is in the access log, however its function ends") {
   for (const char* target : {"/returns", "/throws", "/text"}) {
     CAPTURE(target);
-    event never;
-    world w(routes(never), logged());
+    event never, read;
+    world w(routes(never, read), logged());
     w.run([](world& in, const std::string& sent) -> task<> {
       tcp::stream peer = co_await in.connect();
       static_cast<void>(co_await peer.write_all(sent));
@@ -137,7 +140,7 @@ TEST_CASE(
       CHECK((co_await peer.read_some(buffer)).value_or(0) != 0);
       static_cast<void>(peer.set_reset_on_close(true));
       peer.close();
-      while (in.server->connections() != 0) static_cast<void>(co_await sleep_for(1ms));
+      static_cast<void>(co_await in.server->graceful_shutdown({.drain = 24h}));
     }(w, get(target)));
     CHECK(w.clock.now().time_since_epoch() < 1min);
     CHECK(w.server->counts().completed == 1);
@@ -152,20 +155,20 @@ TEST_CASE("the bytes of a body count if its handler is stopped before it answers
     for (const bool is_gone : {true, false}) {
       CAPTURE(target);
       CAPTURE(is_gone);
-      event never;
-      world w(routes(never), logged());
-      w.run([](world& in, const std::string& sent, bool leaves) -> task<> {
+      event never, read;
+      world w(routes(never, read), logged());
+      w.run([](world& in, event& has_read, const std::string& sent, bool leaves) -> task<> {
         tcp::stream peer = co_await in.connect();
         static_cast<void>(co_await peer.write_all(sent));
-        while (in.server->connections() == 0) static_cast<void>(co_await sleep_for(1ms));
+        static_cast<void>(co_await has_read.wait());
         if (leaves) {
           static_cast<void>(peer.set_reset_on_close(true));
           peer.close();
-          while (in.server->connections() != 0) static_cast<void>(co_await sleep_for(1ms));
-        } else {
-          static_cast<void>(co_await in.server->graceful_shutdown({.drain = 1s, .cancel = 1s, .kill = 1s}));
         }
-      }(w, "POST " + std::string(target) + " HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", is_gone));
+        const shutdown_options options{.drain = leaves ? duration(24h) : duration(1s)};
+        const shutdown_report report = co_await in.server->graceful_shutdown(options);
+        CHECK(report.drained == (leaves ? 1 : 0));
+      }(w, read, "POST " + std::string(target) + " HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", is_gone));
       CHECK(w.server->requests().bytes_in == 5);
       CHECK(w.server->counts().completed == (is_gone ? 1 : 0));
       CHECK(w.server->counts().cancelled == (is_gone ? 0 : 1));

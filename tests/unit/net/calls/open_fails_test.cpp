@@ -6,6 +6,7 @@
 #include <hocket/runtime/runtime.hpp>
 
 #include "support/echo.hpp"
+#include "support/held_port.hpp"
 #include "support/waits.hpp"
 #include "unit/net/calls/failing_calls.hpp"
 
@@ -34,7 +35,8 @@ task<result<void>> answer_unread(tcp::stream peer) {
 
 TEST_CASE("a server that cannot open one of its listeners closes the others, and the address is free") {
   runtime rt({.workers = 3});
-  socket_address address = tcp::serve(rt, "127.0.0.1:0", echo).value().local_address();
+  const held_port held;
+  const socket_address address = held.address();
   for (const auto& [which, error] : {std::pair(called::socket, EMFILE), std::pair(called::setsockopt, ENOMEM),
                                      std::pair(called::bind, EADDRINUSE), std::pair(called::listen, EADDRINUSE)}) {
     CAPTURE(call_names[static_cast<std::size_t>(which)]);

@@ -40,7 +40,7 @@ TEST_CASE("a set receives a signal from the moment at which its default action d
   CHECK(receive_first({SIGUSR1, SIGUSR1}) == SIGUSR1);
 }
 
-TEST_CASE("a set that is refused has received nothing for the next set") {
+TEST_CASE("a refused set leaves no signal to the next set") {
   for (const int refused : {SIGKILL, 0, -1, 65}) {
     raised_behind_handler = SIGUSR1;
     CHECK_THROWS_AS(signal_set({SIGUSR1, refused}), std::system_error);
